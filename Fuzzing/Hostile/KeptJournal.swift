@@ -38,7 +38,7 @@ struct KeptJournal {
         restart(job)
     }
 
-    /// Does what `Journal.restart` does.
+    /// Does what the entry `restarted` does.
     mutating func restart(_ job: JobID) { (results[job], failures[job], risks[job]) = (nil, nil, nil) }
 
     /// Does what `Journal.replay` does.

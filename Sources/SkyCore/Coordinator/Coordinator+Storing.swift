@@ -35,12 +35,12 @@ extension Coordinator {
     package func close() async {
         isClosed = true
         let entries = core.writeAhead.takeAll()
-        let (journal, logger, ran) = (journal, logger, ran())
+        let (journal, store, logger, ran) = (journal, store, logger, ran())
         // The last entries are stored in a new task, because the caller's task is cancelled.
         let isStored = await Task {
             do {
                 // What is stored here only is published when it is on other nodes, too: after the next start.
-                try await self.append(entries, ran: ran, isLocal: true)
+                try await store.append(entries, ran: ran, isLocal: true)
                 try await journal.close(ran: ran)
                 return true
             } catch {

@@ -67,8 +67,8 @@ package distributed actor Coordinator: ClusterActor {
 
     let logger: Logger
     let journal: Journal
-    /// The replica through which entries are stored, and the copies of this node; `nil` where there are no copies.
-    let replica: Replica?
+    let store: EntryStore
+    /// The copies of this node; `nil` where there are none.
     let copies: Copies?
     private let startedAt = ContinuousClock.now
     var core: CoordinatorCore
@@ -93,15 +93,16 @@ package distributed actor Coordinator: ClusterActor {
     package init(
         journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem
     ) {
-        self.init(journal, nil, nil, retention, logger, actorSystem)
+        self.init(
+            storing: EntryStore(journal: journal, replica: nil), copies: nil, retention: retention, logger: logger,
+            actorSystem: actorSystem)
     }
 
-    /// - Parameter replica: stores the entries here and on other nodes; `nil` where there are no copies.
     init(
-        _ journal: Journal, _ replica: Replica?, _ copies: Copies?, _ retention: JobRetention, _ logger: Logger,
-        _ actorSystem: ClusterSystem
+        storing store: EntryStore, copies: Copies?, retention: JobRetention, logger: Logger, actorSystem: ClusterSystem
     ) {
-        (self.replica, self.copies) = (replica, copies)
+        let journal = store.journal
+        (self.store, self.copies) = (store, copies)
         self.actorSystem = actorSystem
         self.logger = logger
         self.journal = journal
@@ -161,18 +162,9 @@ package distributed actor Coordinator: ClusterActor {
         logger.info("job resumed", metadata: ["job": "\(job.id)", "completed": "\(replay.completed.count)"])
     }
 
-    /// Stores entries in the journal, and on other nodes where there are copies.
-    @discardableResult
-    func append(
-        _ entries: [JournalEntry], ran: Duration?, isLocal: Bool = false
-    ) async throws(JournalError) -> Journal.Appended {
-        guard let replica, !entries.isEmpty else { return try await journal.append(entries, ran: ran) }
-        return try await replica.append(entries, ran: ran, isLocal: isLocal)
-    }
-
     private func restart(_ job: inout StoredJob, _ reason: String) async throws(JournalError) {
         let generation = journal.incarnation.generation
-        try await append([.restarted(job.id, program: SkyNetVersion.current, since: generation)], ran: nil)
+        try await store.append([.restarted(job.id, program: SkyNetVersion.current, since: generation)], ran: nil)
         job.resultsSince = generation
         logger.notice(
             "job begins anew", metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(reason))"])
@@ -219,15 +211,12 @@ package distributed actor Coordinator: ClusterActor {
     /// The job that was submitted with this token to a node that is gone by now. Another node may be about to take it over.
     private func earlierJob(_ token: String) async -> JobID? {
         guard let copies else { return nil }
-        let end = ContinuousClock.now + Coordinator.takeOverPatience
+        let end = ContinuousClock.now + copies.takeOverTime
         while true {
             if let job = await copies.job(withToken: token) { return job }
             guard ContinuousClock.now < end, (try? await Task.sleep(for: .milliseconds(500))) != nil else { return nil }
         }
     }
-
-    /// How long a takeover takes at most, counted from when a client has given its node up.
-    private static let takeOverPatience = Duration.seconds(8)
 
     /// Does the same as `submit`, and also returns the events so far. A small job has ended by then, so that nobody has to ask for
     /// them.
@@ -276,8 +265,8 @@ package distributed actor Coordinator: ClusterActor {
     package distributed func list() async -> [JobListing] {
         guard let copies, id.name == Coordinator.wellKnownName else { return ownJobs() }
         // Those of coordinators that this node has taken over come too.
-        let jobs = ownJobs() + (await copies.listHere(but: id.name))
-        return jobs.sorted { $0.submitted < $1.submitted }
+        let others = await copies.listHere(but: id.name)
+        return others.isEmpty ? ownJobs() : (ownJobs() + others).sorted { $0.submitted < $1.submitted }
     }
 
     /// The coordinator that has a job that is not known here; `nil` if the job is known here, or nowhere.
@@ -438,7 +427,7 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` where the journal cannot be read.
     package distributed func storage() async throws -> JournalUsage {
         var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
-        if let copies, let states = await replica?.copies {
+        if let copies, let states = await store.replica?.copies {
             usage.copies = states.map {
                 CopyState(node: copies.name(of: $0.replica), behind: $0.behind, hasVote: $0.hasVote)
             }
@@ -514,8 +503,7 @@ package distributed actor Coordinator: ClusterActor {
     /// Carries out the effects until it is cancelled. This node's own slots count like those of any other node.
     package func run() async {
         updateCore { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
-        await CoordinatorEffects(coordinator: self, system: actorSystem, journal: journal, replica: replica).run(
-            effects)
+        await CoordinatorEffects(coordinator: self, system: actorSystem, store: store).run(effects)
     }
 
     // MARK: - Watchers

@@ -6,9 +6,7 @@ import Transport
 struct CoordinatorEffects: Sendable {
     let coordinator: Coordinator
     let system: ClusterSystem
-    let journal: Journal
-    /// `nil` where there are no copies.
-    let replica: Replica?
+    let store: EntryStore
 
     /// Pause before a failed call is made again.
     static let retryPause = Duration.milliseconds(100)
@@ -23,7 +21,7 @@ struct CoordinatorEffects: Sendable {
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await watchMembership() }
-            if let replica { group.addTask { await watch(replica) } }
+            if let replica = store.replica { group.addTask { await watch(replica) } }
             for await effect in effects {
                 group.addTask { await carryOut(effect) }
             }
@@ -45,13 +43,6 @@ struct CoordinatorEffects: Sendable {
         }
     }
 
-    private func append(
-        _ entries: [JournalEntry], ran: Duration?
-    ) async throws(JournalError) -> Journal.Appended {
-        guard let replica, !entries.isEmpty else { return try await journal.append(entries, ran: ran) }
-        return try await replica.append(entries, ran: ran)
-    }
-
     /// Notices when too few copies can be reached, while something waits for them.
     private func watch(_ replica: Replica) async {
         while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
@@ -60,7 +51,8 @@ struct CoordinatorEffects: Sendable {
                 missing.count == 1 ? "the node with its copy does" : "the \(missing.count) nodes with its copies do"
             let error = JournalError(
                 .unprotected,
-                "\(count) not answer, and results count only when two nodes have them; it goes on when one is back")
+                "\(count) not answer, and results count only when most of those that keep its jobs have them; it goes on when enough are back"
+            )
             await coordinator.whenLocal { $0.journalFailed(error) }
         }
     }
@@ -183,7 +175,7 @@ struct CoordinatorEffects: Sendable {
             let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
             let wanted: [TaskID: CacheKey] = part.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
             // If the journal does not answer, the tasks are run as if there were no cache.
-            let found = wanted.isEmpty ? [:] : (try? await journal.cached(wanted)) ?? [:]
+            let found = wanted.isEmpty ? [:] : (try? await store.journal.cached(wanted)) ?? [:]
             await coordinator.whenLocal { $0.updateCore { $0.lookedUp(job, part, found) } }
         }
     }
@@ -202,9 +194,9 @@ struct CoordinatorEffects: Sendable {
                 let batch = entries
                 do {
                     let ran = await coordinator.whenLocal { $0.ran() }
-                    let appended = try await append(batch, ran: ran)
+                    let appended = try await store.append(batch, ran: ran)
                     await coordinator.whenLocal { $0.stored(batch, appended) }
-                    if appended.mayShrink { try? await journal.shrink() }
+                    if appended.mayShrink { try? await store.journal.shrink() }
                     break
                 } catch {
                     // This task ends, but the journal does not: `close` stores the rest.
@@ -227,7 +219,7 @@ struct CoordinatorEffects: Sendable {
     /// - Returns: whether any jobs were deleted, so that there may be room now.
     private func deleteAhead(_ entries: [JournalEntry]) async -> Bool {
         let jobs = await coordinator.whenLocal { $0.core.writeAhead.nextDeletions(entries) } ?? []
-        guard !jobs.isEmpty, (try? await append(jobs.map { .deleted($0) }, ran: nil)) != nil else { return false }
+        guard !jobs.isEmpty, (try? await store.append(jobs.map { .deleted($0) }, ran: nil)) != nil else { return false }
         await coordinator.whenLocal { $0.core.writeAhead.markDeletedAhead(jobs) }
         return true
     }

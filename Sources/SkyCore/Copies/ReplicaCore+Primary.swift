@@ -1,84 +1,6 @@
-/// The primary's part: who has what, and what is committed.
-struct Primary<Content: LogContent>: Sendable {
-    enum Stage: Hashable, Sendable {
-        /// It waits until everything in its journal is committed. Nothing is published before.
-        case confirming
-        case open
-    }
-
-    let term: UInt64
-    var stage = Stage.confirming
-    /// The first batch whose number counts as committed when a quorum has it: one of this term, because what is of an earlier
-    /// term could still be replaced (Ongaro and Ousterhout, 5.4.2).
-    var firstNumber: UInt64
-    /// Everything up to this batch is committed.
-    var committed: UInt64 = 0
-    var followers: [ReplicaID: Follower<Content>] = [:]
-    /// When a quorum was last heard.
-    var quorumHeard: Duration
-    /// The batch that changed the members last.
-    var setNumber: UInt64 = 0
-    /// The replicas that are to be members beside this one.
-    var desired: [ReplicaID] = []
-    /// Whether a change of the members waits to be stored.
-    var isChanging = false
-
-    init(term: UInt64, firstNumber: UInt64, now: Duration) {
-        (self.term, self.firstNumber, quorumHeard) = (term, firstNumber, now)
-    }
-}
-
-/// What a primary knows of a replica that keeps a copy.
-struct Follower<Content: LogContent>: Sendable {
-    enum Phase: Sendable {
-        /// How far it is must be asked.
-        case unknown
-        /// It has everything up to this position.
-        case following(LogPosition)
-        /// It gets a whole new copy.
-        case copying(Copying)
-    }
-
-    /// A whole copy on its way.
-    struct Copying: Sendable {
-        var id: UInt64
-        /// The number of the next part.
-        var next: UInt64 = 0
-        var digest: UInt64 = 0
-        /// Where the next page begins; `nil` when all pages were sent.
-        var cursor: UInt64? = 0
-        /// The last batch that was sent, or was in the journal before the first page.
-        var sent: LogPosition
-        var isReading = false
-        /// The page that was read.
-        var page: Content?
-        /// The part that is under way, or is to be sent again.
-        var part: SnapshotRequest<Content>.Part?
-    }
-
-    var phase = Phase.unknown
-    /// The last batch that it has stored.
-    var acked: UInt64 = 0
-    /// The number of the call under way.
-    var call: UInt64?
-    var callSent = Duration.zero
-    /// When it last did what it was asked.
-    var lastGranted: Duration
-    /// When it last answered.
-    var lastHeard: Duration
-    /// Before this, it is not called again.
-    var pauseUntil = Duration.zero
-    var isFull = false
-}
+// MARK: - Primary
 
 extension ReplicaCore {
-    mutating func withPrimary(_ body: (inout Primary<Content>, inout ReplicaCore) -> Void) {
-        guard case .primary(var primary) = role else { return }
-        // The role is put back before anything else looks at it.
-        body(&primary, &self)
-        if case .primary = role { role = .primary(primary) }
-    }
-
     // MARK: - Own batches
 
     mutating func storedOwn(_ batch: LogBatch<Content>, _ proposal: UInt64?) {
@@ -231,11 +153,10 @@ extension ReplicaCore {
             acked: primary.followers.mapValues(\.acked))
     }
 
-    /// The next part of a copy; `nil` if a page has to be read first, or if the copy has to begin anew.
+    /// The next part of a copy but for pages; `nil` if a page has to be read first, or if the copy has to begin anew.
     private func nextPart(_ copying: inout Follower<Content>.Copying, _ head: LogPosition) -> SnapshotRequest<Content>
         .Part?
     {
-        if let page = copying.page { return .page(page) }
         if copying.sent != head {
             guard let batches = recent.after(copying.sent, bytes: ReplicaCore.shipLimit) else { return nil }
             return .batches(batches)
@@ -255,7 +176,7 @@ extension ReplicaCore {
             case .copying(var copying) = follower.phase, copying.isReading
         else { return }
         copying.isReading = false
-        (copying.page, copying.cursor) = (page, next)
+        (copying.part, copying.cursor) = (page.map { .page($0) }, next)
         follower.phase = page == nil ? .unknown : .copying(copying)
         if page == nil { follower.pauseUntil = now + policy.retryPause }
         primary.followers[replica] = follower
@@ -314,7 +235,6 @@ extension ReplicaCore {
             }
             copying.digest = copying.part?.mixed(into: copying.digest) ?? copying.digest
             if case .batches(let batches) = copying.part, let last = batches.last { copying.sent = last.position }
-            if case .page = copying.part { copying.page = nil }
             copying.part = nil
             copying.next += 1
             follower.phase = .copying(copying)

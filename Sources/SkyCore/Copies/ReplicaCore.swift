@@ -166,10 +166,9 @@ struct ReplicaCore<Content: LogContent>: Sendable {
 
     /// A call has failed, or has no answer in time.
     mutating func failed(to replica: ReplicaID, call: UInt64) {
-        withPrimary { primary, _ in
-            guard primary.followers[replica]?.call == call else { return }
-            primary.followers[replica]?.call = nil
-        }
+        guard case .primary(var primary) = role, primary.followers[replica]?.call == call else { return }
+        primary.followers[replica]?.call = nil
+        role = .primary(primary)
     }
 
     // MARK: - Jobs
@@ -257,7 +256,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func answer(_ ticket: UInt64, isGranted: Bool, isAhead: Bool = false, isFull: Bool = false) {
         let reply = ReplicaReply(
             promised: record.promised, position: record.position, isGranted: isGranted, isAhead: isAhead,
-            isFull: isFull, part: incoming?.next)
+            isFull: isFull)
         outputs.append(.answer(reply, ticket: ticket))
     }
 
@@ -276,83 +275,5 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         lastContact = now
         mayStandAt = now + policy.adoptAfter
         outputs.append(.close(closure))
-    }
-}
-
-extension ReplicaRecord {
-    mutating func promise(_ term: UInt64, to replica: ReplicaID) {
-        guard term > promised else { return }
-        (promised, promisedTo) = (term, replica)
-    }
-}
-
-/// Why a primary has ended.
-enum ReplicaClosure: Hashable, Sendable {
-    /// Another replica is the primary of a later term, or is about to be.
-    case superseded(term: UInt64)
-    /// A standby was asked to take over.
-    case handedOver(to: ReplicaID)
-    /// The disk holds an earlier state than others have seen: it was put back.
-    case rolledBack
-}
-
-/// What is to be stored durably, before anybody hears of it.
-enum ReplicaWrite<Content: LogContent>: Sendable {
-    case promise(UInt64, to: ReplicaID)
-    /// Batches at the end of the copy, and the term as promised where it is higher than that on the disk.
-    case append([LogBatch<Content>], promised: UInt64, to: ReplicaID)
-    /// A part of a copy that is to replace this one. The first part, with the number 0, begins it anew.
-    case part(SnapshotRequest<Content>)
-    /// The new copy is whole, and replaces the old one.
-    case finish(LogPosition, ReplicaSet)
-    /// What is stored was put back from an earlier time. It does not count any more.
-    case discard
-}
-
-/// The last batches of a journal, so that a copy that lacks a few of them need not be made anew.
-struct RecentBatches<Content: LogContent>: Sendable {
-    private(set) var batches: Deque<LogBatch<Content>> = []
-    private var bytes = 0
-
-    /// How much is kept, in batches and bytes.
-    static var limit: (batches: Int, bytes: Int) { (256, 16 << 20) }
-
-    mutating func append(_ batch: LogBatch<Content>) {
-        batches.append(batch)
-        bytes += batch.byteCount
-        while batches.count > 1, batches.count > Self.limit.batches || bytes > Self.limit.bytes {
-            bytes -= batches.removeFirst().byteCount
-        }
-    }
-
-    mutating func removeAll() { (batches, bytes) = ([], 0) }
-
-    /// The batches after a position, `bytes` in all at most but one at least; `nil` if they are not all known, or if the
-    /// position is not one of this journal.
-    func after(_ position: LogPosition, bytes limit: Int) -> [LogBatch<Content>]? {
-        guard let first = batches.first, position.number >= first.previous.number else { return nil }
-        let index = Int(position.number - first.previous.number)
-        guard index < batches.count else { return batches.last?.position == position ? [] : nil }
-        guard batches[index].previous == position else { return nil }
-        var (found, bytes): ([LogBatch<Content>], Int) = ([], 0)
-        for batch in batches[index...] {
-            bytes += batch.byteCount
-            if !found.isEmpty, bytes > limit { break }
-            found.append(batch)
-        }
-        return found
-    }
-
-    /// Whether a batch follows the last one.
-    func isNext(_ batch: LogBatch<Content>) -> Bool { batches.last.map { $0.position == batch.previous } ?? true }
-
-    /// Whether a position is known to be one of this journal.
-    func contains(_ position: LogPosition) -> Bool { after(position, bytes: 0) != nil }
-
-    /// The position with a number.
-    func position(_ number: UInt64) -> LogPosition? {
-        guard let first = batches.first, number >= first.previous.number else { return nil }
-        let index = Int(number - first.previous.number)
-        return index == 0 ? first.previous : index <= batches.count ? batches[index - 1].position : nil
     }
 }

@@ -72,20 +72,6 @@ package struct ReplicaReply: Hashable, Codable, Sendable {
     var isAhead = false
     /// Whether it cannot store anything now.
     var isFull = false
-    /// The part of a snapshot that it waits for; `nil` if it waits for none.
-    var part: UInt64?
-}
-
-/// What of a replica survives the end of its process.
-struct ReplicaRecord: Hashable, Codable, Sendable {
-    /// The highest term that this replica has promised, or in which it was sent something.
-    var promised: UInt64 = 0
-    /// Who has that promise.
-    var promisedTo: ReplicaID?
-    /// How far the copy is; `nil` if there is none that is whole.
-    var position: LogPosition?
-    /// The members, as the copy has them.
-    var set = ReplicaSet(members: [])
 }
 
 extension ReplicaRequest: Codable where Content: Codable {}

@@ -106,7 +106,7 @@ extension Journal {
 
     /// Notes whose journal a copy is.
     static func note(_ coordinator: CoordinatorID, _ secret: Data, in database: Database) throws {
-        let id = Int64(bitPattern: coordinator.rawValue)
+        let id = key(coordinator)
         if try database.number("SELECT count(*) FROM coordinator") == 0 {
             try database.run(
                 "INSERT INTO coordinator(id, generation, closed, secret) VALUES (?, 0, 1, ?)", [id, secret])

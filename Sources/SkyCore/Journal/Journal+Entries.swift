@@ -254,7 +254,8 @@ extension Journal {
         }
     }
 
-    static func key(_ job: JobID) -> Int64 { Int64(bitPattern: job.rawValue) }
+    /// An identity, as a column holds it.
+    static func key<Subject>(_ id: Identity<Subject>) -> Int64 { Int64(bitPattern: id.rawValue) }
 
     /// The duration in nanoseconds, as a column holds it. Durations that peers send may be too long for a column, so they
     /// are cut.

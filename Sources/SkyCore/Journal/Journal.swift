@@ -70,6 +70,9 @@ package final class Journal: Sendable {
     /// The folder that the journal is in; `nil` for one in memory.
     var folderPath: String? { folder?.path }
 
+    /// What the names of a journal's files have at their ends: the file itself, and those that SQLite keeps beside it.
+    static let fileSuffixes = ["", "-wal", "-shm"]
+
     /// Whether the journal's content is still there at the next start.
     var isLasting: Bool { path != nil }
 
@@ -177,10 +180,7 @@ package final class Journal: Sendable {
     }
 
     /// Whether the disk has little more left than what is kept free.
-    var isShortOfRoom: Bool {
-        guard let path, let disk = DiskSpace(of: path) else { return false }
-        return disk.available < 2 * JournalRoom.reserve(ofDisk: disk.size)
-    }
+    var isShortOfRoom: Bool { path.map(JournalRoom.isShort) ?? false }
 
     /// Bytes of the write-ahead log.
     private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
@@ -303,8 +303,13 @@ package final class Journal: Sendable {
     func replace(keptAs name: String) throws(JournalError) -> Journal {
         guard let folder else { return try Journal.inMemory() }
         end()
-        for suffix in ["", "-wal", "-shm"] {
-            rename(folder.path + "/journal.sqlite" + suffix, folder.path + "/" + name + suffix)
+        // The files beside it may not be there. If the journal itself stayed, it would be opened as if it were new.
+        for suffix in Journal.fileSuffixes.reversed() {
+            let path = folder.path + "/journal.sqlite" + suffix
+            guard rename(path, folder.path + "/" + name + suffix) != 0, suffix.isEmpty || errno != ENOENT else {
+                continue
+            }
+            throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
         }
         folder.sync()
         return try Journal(in: folder, limits: limits)

@@ -26,6 +26,12 @@ struct JournalRoom: Hashable, Sendable {
     /// results and one transaction under way need.
     static func reserve(ofDisk size: Int) -> Int { min(64 << 20, size / 20) }
 
+    /// Whether the disk of a file or folder has little more left than what is kept free.
+    static func isShort(at path: String) -> Bool {
+        guard let disk = DiskSpace(of: path) else { return false }
+        return disk.available < 2 * reserve(ofDisk: disk.size)
+    }
+
     /// Why nothing more may be stored, as text for a person.
     var reason: String {
         isOfDisk

@@ -13,7 +13,7 @@ struct StoredBatch: Sendable {
 
     /// Stores the batch, and how far the journal is with it.
     func store(in database: Database) throws {
-        let members = try batch.set.map { try JSONEncoder().encode($0) }
+        let members = try batch.set.map { try JournalText.encode($0) }
         let (position, previous) = (batch.position, batch.previous)
         try database.run(
             """
@@ -35,7 +35,7 @@ struct StoredBatch: Sendable {
             "INSERT INTO replica(term, number, hash, members) VALUES (?, ?, ?, ?)",
             [
                 Int64(position.term), Int64(position.number), Int64(bitPattern: position.hash),
-                try JSONEncoder().encode(set),
+                try JournalText.encode(set),
             ])
     }
 
@@ -49,7 +49,7 @@ struct StoredBatch: Sendable {
         else { return nil }
         let position = LogPosition(
             term: UInt64(clamping: term), number: UInt64(clamping: number), hash: UInt64(bitPattern: hash))
-        let set = try JSONDecoder().decode(ReplicaSet.self, from: members)
+        let set = try JournalText.decode(ReplicaSet.self, members)
         var recent = RecentBatches<CopiedRows>()
         let rows = try Row.fetchCursor(database, sql: "SELECT * FROM batch ORDER BY number")
         while let row = try rows.next() {
@@ -77,6 +77,6 @@ extension LogBatch<CopiedRows> {
         position = LogPosition(
             term: UInt64(clamping: term), number: UInt64(number), hash: UInt64(bitPattern: hash))
         content = Data.fromDatabaseValue(row["body"]).map { CopiedRows(body: ByteBuffer(data: $0)) }
-        set = Data.fromDatabaseValue(row["members"]).flatMap { try? JSONDecoder().decode(ReplicaSet.self, from: $0) }
+        set = Data.fromDatabaseValue(row["members"]).flatMap { try? JournalText.decode(ReplicaSet.self, $0) }
     }
 }

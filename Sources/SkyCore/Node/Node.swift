@@ -14,7 +14,7 @@ package final class Node: Sendable {
     private let current: NIOLockedValueBox<Coordinator>
     private let retention: JobRetention
     /// The copies of journals, and the task that works on them; `nil` where there are none.
-    private let copies: (book: Copies, actor: CopyActor)?
+    private let copies: (keeper: Copies, actor: CopyActor)?
     private let ownJournal: NIOLockedValueBox<Journal>
     private let copying = NIOLockedValueBox<Task<Void, Never>?>(nil)
     /// The coordinators that were begun and are to run: with what each ends by.
@@ -50,12 +50,13 @@ package final class Node: Sendable {
         }
         retention = settings.retention
         if settings.copies.copies > 0 || journal.hasCopies, let folder = journal.folderPath {
-            let book = try Copies(in: folder, limits: journal.limits, policy: settings.copies, system: system)
-            let actor = ClusterSystem.withActorName(CopyActor.wellKnownName) { CopyActor(book, actorSystem: system) }
-            copies = (book, actor)
+            let keeper = try Copies(in: folder, limits: journal.limits, policy: settings.copies, system: system)
+            let actor = ClusterSystem.withActorName(CopyActor.wellKnownName) { CopyActor(keeper, actorSystem: system) }
+            copies = (keeper, actor)
         } else {
             copies = nil
         }
+        // Where there are copies, another one takes its place before anybody can call it.
         current = NIOLockedValueBox(
             ClusterSystem.withActorName(Coordinator.wellKnownName) {
                 Coordinator(journal: journal, retention: settings.retention, logger: logger, actorSystem: system)
@@ -74,11 +75,11 @@ package final class Node: Sendable {
             return try await system.start()
         }
         system.withdraw(coordinator)
-        let replica = try await copies.book.begin(ownJournal.withLockedValue { $0 })
-        await copies.book.beginStored()
-        copying.withLockedValue { $0 = Task { await copies.book.run() } }
+        let replica = try await copies.keeper.begin(ownJournal.withLockedValue { $0 })
+        await copies.keeper.beginStored()
+        copying.withLockedValue { $0 = Task { await copies.keeper.run() } }
         // Without copies elsewhere nobody has to be asked.
-        if await replica.isAlone, let event = await copies.book.events.first(where: { _ in true }) {
+        if await replica.isAlone, let event = await copies.keeper.events.first(where: { _ in true }) {
             _ = await handle(event, progress)
         }
         try await system.start()
@@ -139,7 +140,7 @@ package final class Node: Sendable {
         copying?.cancel()
         await copying?.value
         // Coordinators and copies know each other.
-        for coordinator in taken { copies?.book.removeOwner(named: coordinator.id.name) }
+        for coordinator in taken { copies?.keeper.removeOwner(named: coordinator.id.name) }
         opened.withLockedValue { $0 = [:] }
         await system.shutdown()
         await workers.close()
@@ -153,7 +154,7 @@ package final class Node: Sendable {
             for (coordinator, end) in opened.withLockedValue({ Array($0.values) }) {
                 group.addTask { await Node.run(coordinator, until: end) }
             }
-            for await event in copies.book.events {
+            for await event in copies.keeper.events {
                 guard let (coordinator, end) = await handle(event) else { continue }
                 group.addTask { await Node.run(coordinator, until: end) }
             }
@@ -196,7 +197,9 @@ package final class Node: Sendable {
         let isOwn = journal === ownJournal.withLockedValue { $0 }
         let name = isOwn ? Coordinator.wellKnownName : "\(Coordinator.wellKnownName)-\(replica.coordinator)"
         let coordinator = ClusterSystem.withActorName(name) {
-            Coordinator(journal, replica, copies?.book, retention, system.logger, system)
+            Coordinator(
+                storing: EntryStore(journal: journal, replica: replica), copies: copies?.keeper, retention: retention,
+                logger: system.logger, actorSystem: system)
         }
         system.withdraw(coordinator)
         if isOwn { current.withLockedValue { $0 = coordinator } }
@@ -205,7 +208,7 @@ package final class Node: Sendable {
         }
         let end = Latch()
         opened.withLockedValue { $0[replica.coordinator] = (coordinator, end) }
-        copies?.book.add(OwnedJobs(coordinator: coordinator))
+        copies?.keeper.add(OwnedJobs(coordinator: coordinator))
         system.offer(coordinator)
         if !isOwn {
             system.logger.notice(
@@ -219,11 +222,11 @@ package final class Node: Sendable {
         let ended = opened.withLockedValue { $0.removeValue(forKey: replica.coordinator) }
         if let ended {
             system.withdraw(ended.coordinator)
-            copies?.book.removeOwner(named: ended.coordinator.id.name)
+            copies?.keeper.removeOwner(named: ended.coordinator.id.name)
             ended.end.open()
             await ended.coordinator.whenLocal { await $0.close() }
         }
-        await copies?.book.forget(replica.coordinator)
+        await copies?.keeper.forget(replica.coordinator)
         let own = ownJournal.withLockedValue { $0 }
         guard own.incarnation.coordinator == replica.coordinator else { return }
         let name = "journal.taken-over-\(replica.coordinator).sqlite"
@@ -232,7 +235,7 @@ package final class Node: Sendable {
             metadata: ["journal": "\(name)", "reason": "\(closure)"])
         let fresh = try own.replace(keptAs: name)
         ownJournal.withLockedValue { $0 = fresh }
-        _ = try await copies?.book.begin(fresh)
+        _ = try await copies?.keeper.begin(fresh)
     }
 
     private func followMembership() async {

@@ -20,8 +20,8 @@ package actor Copies {
 
     let book: ReplicaBook
     private let folder: String
-    private let system: ClusterSystem
-    private let policy: CopyPolicy
+    let system: ClusterSystem
+    let policy: CopyPolicy
     private let limits: JournalLimits
     private let logger: Logger
     private let machine: UInt64
@@ -34,7 +34,7 @@ package actor Copies {
     nonisolated let events: AsyncStream<Event>
     private let eventsInput: AsyncStream<Event>.Continuation
     /// The coordinators that work here, by the name of their actor.
-    private let owners = NIOLockedValueBox<[String: any JobOwner]>([:])
+    let owners = NIOLockedValueBox<[String: any JobOwner]>([:])
 
     /// The most copies of other nodes' journals: some for each node of a large cluster.
     private static let limit = 1024
@@ -63,17 +63,25 @@ package actor Copies {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: copiesFolder)) ?? []
         for name in names {
             guard let number = UInt64(name, radix: 16) else { continue }
-            _ = try? await beginCopy(of: CoordinatorID(rawValue: number))
+            _ = await beginCopy(of: CoordinatorID(rawValue: number))
         }
     }
 
     private var copiesFolder: String { folder + "/copies" }
 
-    private func beginCopy(of coordinator: CoordinatorID) async throws(JournalError) -> Replica {
-        if let replica = replicas[coordinator] { return replica }
-        let store = try ReplicaStore(
-            copyOf: coordinator, in: copiesFolder + "/\(coordinator)", limits: limits, book: book)
-        return try await begin(store, isNew: false)
+    /// - Returns: `nil` where the copy cannot be kept here, for which the log has the reason.
+    private func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
+        do {
+            let store = try ReplicaStore(
+                copyOf: coordinator, in: copiesFolder + "/\(coordinator)", limits: limits, book: book)
+            return try await begin(store, isNew: false)
+        } catch {
+            // A folder in use is that of a replica which ends now; the primary asks again.
+            if error.kind != .inUse {
+                logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
+            }
+            return nil
+        }
     }
 
     private func begin(_ store: ReplicaStore, isNew: Bool) async throws(JournalError) -> Replica {
@@ -138,7 +146,8 @@ package actor Copies {
     private var introduction: CopyIntroduction {
         CopyIntroduction(
             replica: book.own, machine: machine,
-            uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000, hasRoom: true)
+            uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
+            hasRoom: !JournalRoom.isShort(at: folder))
     }
 
     func introduced(_ other: CopyIntroduction, from node: NodeID?) -> CopyIntroduction {
@@ -164,7 +173,7 @@ package actor Copies {
             .map(\.key)
     }
 
-    private nonisolated func actor(of node: NodeID) throws -> CopyActor {
+    nonisolated func actor(of node: NodeID) throws -> CopyActor {
         try CopyActor.resolve(id: ActorAddress(node: node, name: CopyActor.wellKnownName), using: system)
     }
 
@@ -185,7 +194,7 @@ package actor Copies {
         if let replica = replicas[call.coordinator] { return await replica.receive(call.request) }
         switch call.request {
         case .append, .snapshot:
-            guard replicas.count < Copies.limit, let replica = try? await beginCopy(of: call.coordinator) else {
+            guard replicas.count < Copies.limit, let replica = await beginCopy(of: call.coordinator) else {
                 return ReplicaReply(promised: 0, position: nil, isGranted: false, isFull: true)
             }
             return await replica.receive(call.request)
@@ -194,7 +203,7 @@ package actor Copies {
     }
 
     /// Forgets a replica whose coordinator has ended here. Its journal was set aside.
-    func forget(_ coordinator: CoordinatorID) { replicas[coordinator] = nil }
+    func forget(_ coordinator: CoordinatorID) async { await replicas.removeValue(forKey: coordinator)?.end() }
 
     /// The name of the node that a replica is on, if it is in reach.
     nonisolated func name(of replica: ReplicaID) -> String? {
@@ -202,74 +211,5 @@ package actor Copies {
         return system.members.first { $0.node == peer.node }?.name
     }
 
-    // MARK: - Jobs
-
-    /// A coordinator works here from now on.
-    nonisolated func add(_ owner: some JobOwner) { owners.withLockedValue { $0[owner.name] = owner } }
-
-    /// A coordinator works here no more.
-    nonisolated func removeOwner(named name: String) { owners.withLockedValue { $0[name] = nil } }
-
-    /// The jobs of all coordinators that work here but one.
-    func listHere(but name: String) async -> [JobListing] {
-        var jobs: [JobListing] = []
-        for owner in owners.withLockedValue({ Array($0.values) }) where owner.name != name {
-            jobs += await owner.list()
-        }
-        return jobs
-    }
-
-    /// Where a job is, if a coordinator of this node has it.
-    func locateHere(_ job: JobID) async -> JobPlace? {
-        for owner in owners.withLockedValue({ Array($0.values) }) where await owner.has(job) {
-            return JobPlace(node: system.node, actor: owner.name, address: system.ownMember.address)
-        }
-        return nil
-    }
-
-    /// Where a job is, if any node in reach has it.
-    package func locate(_ job: JobID) async -> JobPlace? {
-        if let place = await locateHere(job) { return place }
-        return await withTaskGroup(of: JobPlace?.self) { group in
-            for member in system.members {
-                group.addTask {
-                    guard let actor = try? self.actor(of: member.node) else { return nil }
-                    return try? await withDeadline(Copies.patience) { try await actor.locate(job) }
-                }
-            }
-            for await place in group where place != nil {
-                group.cancelAll()
-                return place
-            }
-            return nil
-        }
-    }
-
-    /// The job that was submitted with a token to a coordinator that works here.
-    func jobHere(withToken token: String) async -> JobID? {
-        for owner in owners.withLockedValue({ Array($0.values) }) {
-            if let job = await owner.job(withToken: token) { return job }
-        }
-        return nil
-    }
-
-    /// The job that was submitted with a token to any node in reach.
-    func job(withToken token: String) async -> JobID? {
-        if let job = await jobHere(withToken: token) { return job }
-        return await withTaskGroup(of: JobID?.self) { group in
-            for member in system.members {
-                group.addTask {
-                    guard let actor = try? self.actor(of: member.node) else { return nil }
-                    return try? await withDeadline(Copies.patience) { try await actor.find(token) }
-                }
-            }
-            for await job in group where job != nil {
-                group.cancelAll()
-                return job
-            }
-            return nil
-        }
-    }
-
-    private static let patience = Duration.seconds(1)
+    static let patience = Duration.seconds(1)
 }

@@ -69,6 +69,4 @@ package struct JobPlace: Codable, Hashable, Sendable {
     package var node: NodeID
     /// The name of its coordinator's actor there.
     package var actor: String
-    /// Where the node can be reached.
-    package var address: NodeAddress?
 }

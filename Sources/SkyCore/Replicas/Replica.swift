@@ -53,6 +53,8 @@ actor Replica {
     private var unstored: [UInt64] = []
     private var lastProposal: UInt64 = 0
     private var lastError: JournalError?
+    /// Whether nothing is carried out any more.
+    private var hasEnded = false
 
     /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
     init(
@@ -79,17 +81,26 @@ actor Replica {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tick() }
             for await effect in effects { group.addTask { await self.carryOut(effect) } }
-            group.cancelAll()
         }
-        for ticket in answers.keys {
-            answers.removeValue(forKey: ticket)?.resume(
-                returning: ReplicaReply(promised: core.record.promised, position: nil, isGranted: false))
-        }
-        for proposal in proposals.keys { end(proposal, .failure(JournalError(.unprotected, "the node is stopping"))) }
+        end()
+        for ticket in answers.keys { answers.removeValue(forKey: ticket)?.resume(returning: refusal) }
+        for proposal in proposals.keys { end(proposal, .failure(Replica.stopping)) }
     }
 
+    /// Ends `run` when the calls that are under way are done. Nothing begins any more.
+    func end() {
+        hasEnded = true
+        effectsInput.finish()
+        eventsInput.finish()
+    }
+
+    /// The answer of a replica that has ended.
+    private var refusal: ReplicaReply { ReplicaReply(promised: core.record.promised, position: nil, isGranted: false) }
+
+    private static let stopping = JournalError(.unprotected, "the node is stopping")
+
     private func tick() async {
-        while true {
+        while !hasEnded {
             do { try await Task.sleep(for: Replica.tickInterval) } catch { return }
             let available = available()
             step { $0.tick(available: available) }
@@ -102,6 +113,7 @@ actor Replica {
 
     /// Another replica asks for something.
     func receive(_ request: ReplicaRequest<CopiedRows>) async -> ReplicaReply {
+        guard !hasEnded else { return refusal }
         lastTicket += 1
         let ticket = lastTicket
         return await withCheckedContinuation { continuation in
@@ -116,6 +128,7 @@ actor Replica {
     func append(
         _ entries: [JournalEntry], ran: Duration?, isLocal: Bool = false
     ) async throws(JournalError) -> Journal.Appended {
+        guard !hasEnded else { throw Replica.stopping }
         let rows = entries.map(JournalRow.init)
         let content = CopiedRows(rows, ran: ran)
         lastProposal += 1
@@ -137,7 +150,7 @@ actor Replica {
     private func abandon(_ proposal: UInt64) {
         // What is not stored yet keeps its place, because the core counts on it.
         guard proposals[proposal]?.isLocal == false else { return }
-        answer(proposal, .failure(JournalError(.unprotected, "the node is stopping")))
+        answer(proposal, .failure(Replica.stopping))
     }
 
     /// Whether nobody else has to be asked.

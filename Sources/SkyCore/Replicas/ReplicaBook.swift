@@ -30,7 +30,7 @@ final class ReplicaBook: Sendable {
                 }
                 let id = ReplicaID.random()
                 try database.execute(
-                    sql: "INSERT INTO own(id) VALUES (?)", arguments: [Int64(bitPattern: id.rawValue)])
+                    sql: "INSERT INTO own(id) VALUES (?)", arguments: [Journal.key(id)])
                 return id
             }
         } catch {
@@ -64,15 +64,11 @@ final class ReplicaBook: Sendable {
                         DO UPDATE SET term = excluded.term, replica = excluded.replica WHERE excluded.term > term
                         """,
                     arguments: [
-                        Journal.key(coordinator), Int64(clamping: term), Int64(bitPattern: replica.rawValue),
+                        Journal.key(coordinator), Int64(clamping: term), Journal.key(replica),
                     ])
             }
         } catch {
             throw Journal.failure(error, path)
         }
     }
-}
-
-extension Journal {
-    fileprivate static func key(_ coordinator: CoordinatorID) -> Int64 { Int64(bitPattern: coordinator.rawValue) }
 }

@@ -163,7 +163,7 @@ actor ReplicaStore {
     }
 
     private static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        for suffix in Journal.fileSuffixes { unlink(path + suffix) }
     }
 
     /// Opens the copy as the journal of a coordinator that works here from now on.

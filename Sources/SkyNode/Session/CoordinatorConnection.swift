@@ -19,8 +19,6 @@ actor CoordinatorConnection {
     nonisolated let isElsewhere: Bool
     private let patience: Duration
     private let hasGivenUp = NIOLockedValueBox(false)
-    /// Whether another node or another process answers than at first.
-    private let hasMoved = NIOLockedValueBox(false)
     private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
 
     /// Dials the node of a coordinator again, unless there is a link to it, or else another node, through which its jobs can be
@@ -67,8 +65,9 @@ actor CoordinatorConnection {
                 let result = try await body(coordinator)
                 if limit != start { await recovered() }
                 return result
-            } catch let error as RemoteError where error.isAboutUnknownJob && hasMoved.withLockedValue({ $0 }) {
-                // Another node is about to take the job over.
+            } catch let error as RemoteError where error.isAboutUnknownJob {
+                // Another node is about to take the job over, if this is not the node that was asked at first.
+                guard await restarts > 0 else { throw error }
                 if limit == start { limit = .now + patience }
                 guard ContinuousClock.now < limit, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
                 try await Task.sleep(for: CoordinatorConnection.pause)
@@ -114,7 +113,6 @@ actor CoordinatorConnection {
                     guard found.id != coordinator.id else { return }
                     coordinator = found
                     restarts += 1
-                    hasMoved.withLockedValue { $0 = true }
                     return
                 } while ContinuousClock.now < limit && !hasGivenUp.withLockedValue { $0 }
                 throw error

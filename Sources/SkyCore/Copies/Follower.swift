@@ -1,0 +1,40 @@
+/// What a primary knows of a replica that keeps a copy.
+struct Follower<Content: LogContent>: Sendable {
+    enum Phase: Sendable {
+        /// How far it is must be asked.
+        case unknown
+        /// It has everything up to this position.
+        case following(LogPosition)
+        /// It gets a whole new copy.
+        case copying(Copying)
+    }
+
+    /// A whole copy on its way.
+    struct Copying: Sendable {
+        var id: UInt64
+        /// The number of the next part.
+        var next: UInt64 = 0
+        var digest: UInt64 = 0
+        /// Where the next page begins; `nil` when all pages were sent.
+        var cursor: UInt64? = 0
+        /// The last batch that was sent, or was in the journal before the first page.
+        var sent: LogPosition
+        var isReading = false
+        /// The part that is under way, or is to be sent again.
+        var part: SnapshotRequest<Content>.Part?
+    }
+
+    var phase = Phase.unknown
+    /// The last batch that it has stored.
+    var acked: UInt64 = 0
+    /// The number of the call under way.
+    var call: UInt64?
+    var callSent = Duration.zero
+    /// When it last did what it was asked.
+    var lastGranted: Duration
+    /// When it last answered.
+    var lastHeard: Duration
+    /// Before this, it is not called again.
+    var pauseUntil = Duration.zero
+    var isFull = false
+}

@@ -1,0 +1,18 @@
+/// What of a replica survives the end of its process.
+struct ReplicaRecord: Hashable, Codable, Sendable {
+    /// The highest term that this replica has promised, or in which it was sent something.
+    var promised: UInt64 = 0
+    /// Who has that promise.
+    var promisedTo: ReplicaID?
+    /// How far the copy is; `nil` if there is none that is whole.
+    var position: LogPosition?
+    /// The members, as the copy has them.
+    var set = ReplicaSet(members: [])
+}
+
+extension ReplicaRecord {
+    mutating func promise(_ term: UInt64, to replica: ReplicaID) {
+        guard term > promised else { return }
+        (promised, promisedTo) = (term, replica)
+    }
+}

@@ -1,0 +1,22 @@
+/// Why a primary has ended.
+enum ReplicaClosure: Hashable, Sendable {
+    /// Another replica is the primary of a later term, or is about to be.
+    case superseded(term: UInt64)
+    /// A standby was asked to take over.
+    case handedOver(to: ReplicaID)
+    /// The disk holds an earlier state than others have seen: it was put back.
+    case rolledBack
+}
+
+/// What is to be stored durably, before anybody hears of it.
+enum ReplicaWrite<Content: LogContent>: Sendable {
+    case promise(UInt64, to: ReplicaID)
+    /// Batches at the end of the copy, and the term as promised where it is higher than that on the disk.
+    case append([LogBatch<Content>], promised: UInt64, to: ReplicaID)
+    /// A part of a copy that is to replace this one. The first part, with the number 0, begins it anew.
+    case part(SnapshotRequest<Content>)
+    /// The new copy is whole, and replaces the old one.
+    case finish(LogPosition, ReplicaSet)
+    /// What is stored was put back from an earlier time. It does not count any more.
+    case discard
+}
