@@ -11,6 +11,13 @@ struct ApertureBox {
         lines = Self.range(y, reachY, height)
     }
 
+    /// The pixels along an axis of `count` that lie within `reach` of a place, and one more on each side; none if the place lies farther
+    /// outside.
+    static func range(around place: Double, reach: Double, of count: Int) -> Range<Int> {
+        let first = max(0, Int(place - reach))
+        return first..<max(first, min(count, Int(place + reach) + 2))
+    }
+
     private static func range(_ centre: Double, _ reach: Double, _ count: Int) -> Range<Int> {
         let (low, high) = (centre - reach + 0.5, centre + reach + 1.4999999)
         // The aperture of a centre so far away, or of one that is not a number, has no pixels.

@@ -13,7 +13,7 @@ struct AperturePixels {
     /// Electrons per unit of the image; 0 leaves out the photons of the source itself.
     let gain: Double
 
-    /// Apertures of larger radii are left to SEP. All pixels around a place in an image lie within this radius, and the numbers of
+    /// Apertures of larger radii are not measured. All pixels around a place in an image lie within this radius, and the numbers of
     /// lines and columns fit in 32 bits.
     static let largestRadius = 1e9
 

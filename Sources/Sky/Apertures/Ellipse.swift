@@ -15,7 +15,7 @@ struct Ellipse {
     /// The rms of a single pixel, 1/sqrt(12), which SEP adds to a source that has no extent.
     private static let smallestAxis = 0.288_675
 
-    /// The nearest ellipse that has an area and an angle that SEP accepts, whose own rounding produces angles beyond a right angle.
+    /// The nearest ellipse that has an area, and an angle up to a right one, which rounding may exceed.
     init(a: Float, b: Float, theta: Float) {
         self.a = a.isFinite ? max(Double(a), Self.smallestAxis) : Self.smallestAxis
         self.b = b.isFinite ? min(max(Double(b), Self.smallestAxis), self.a) : Self.smallestAxis

@@ -1,4 +1,4 @@
-/// An object that SEP found, copied out of its catalogue, before anything is measured in apertures.
+/// An object that was found, before anything is measured in apertures.
 package struct Detection {
     /// Barycentre, pixels counted from 0 at the corner of the rectangle that was searched.
     ///
@@ -22,13 +22,15 @@ package struct Detection {
     package var threshold: Float
     /// The number of pixels above the threshold in the unfiltered image; the footprint counts those of the filtered one.
     package var area: Int
-    /// SEP's own bits.
+    /// The bits of SEP's flags.
     package var flags: Int16
     /// Inclusive bounds of the footprint.
     var minX: Int
     var maxX: Int
     var minY: Int
     var maxY: Int
+    /// The same bounds as a rectangle.
+    var bounds: PixelRect { PixelRect(x: minX, y: minY, width: maxX - minX + 1, height: maxY - minY + 1) }
     /// The place of the footprint's pixels in `DetectionList.pixels`, in SEP's order.
     package var pixels: Range<Int>
     /// The box of the footprint that it was split from, in the rectangle that was searched.

@@ -6,6 +6,12 @@ struct FaintPixels {
     /// The state of the random numbers, which SEP starts anew in each call.
     private var seed: UInt32 = 1
 
+    /// What of a branch decides how bright its Gaussian is at a pixel.
+    private struct Core {
+        let x, y: Double
+        let cxx, cyy, cxy, visible, amplitude: Float
+    }
+
     /// No Gaussian is brighter than so many times the brightest pixel of its branch.
     private static let brightest = 4.0
     /// Beyond this exponent nothing of a Gaussian is left.
@@ -20,7 +26,7 @@ struct FaintPixels {
         _ root: FoundObject, among branches: [FoundObject], _ list: PixelList, width: Int
     ) -> [FoundObject]? {
         var branches = branches
-        var amplitudes: [Float] = []
+        var cores: [Core] = []
         let stride = root.maxX - root.minX + 1
         var isTaken = [Bool](repeating: false, count: stride * (root.maxY - root.minY + 1))
         func place(_ pixel: Int32) -> (x: Int, y: Int, index: Int) {
@@ -38,9 +44,11 @@ struct FaintPixels {
             let limit = Self.brightest * Double(branch.filteredPeak)
             var amplitude = exponent < Self.farthest ? branch.threshold * expf(exponent) : Float(limit)
             if Double(amplitude) > limit { amplitude = Float(limit) }
-            amplitudes.append(amplitude)
+            cores.append(
+                Core(
+                    x: branch.x, y: branch.y, cxx: branch.cxx, cyy: branch.cyy, cxy: branch.cxy,
+                    visible: branch.visible, amplitude: amplitude))
         }
-        let cores = branches
         var sums = [Float](repeating: 0, count: cores.count)
         for pixel in root.pixels {
             let (x, y, index) = place(pixel)
@@ -51,7 +59,7 @@ struct FaintPixels {
                 let (dx, dy) = (Float(Double(x) - core.x), Float(Double(y) - core.y))
                 let square = core.cxx * dx * dx + core.cyy * dy * dy + core.cxy * dx * dy
                 let distance = Float(0.5 * Double(square) / Double(core.visible))
-                if distance < Self.farthest { sum += amplitudes[index] * expf(-distance) }
+                if distance < Self.farthest { sum += core.amplitude * expf(-distance) }
                 sums[index] = sum
                 if distance < nearest.distance { nearest = (index, distance) }
             }

@@ -2,7 +2,7 @@ import Base
 
 /// The filtered image, at the pixels of footprints only. These are the values that detection compared with the threshold.
 ///
-/// SEP does not hand out its own copy, but deblending and CLEAN need the values again.
+/// Deblending and CLEAN need the values again, and SEP, where it searched, does not hand out its own copy.
 final class FilteredPixels {
     private let width: Int
     private let height: Int

@@ -23,7 +23,7 @@ struct ObjectSearch {
             for y in 0...height {
                 let row = y * width
                 if y < height {
-                    filter.run(y, 0..<width, into: line)
+                    filter.run(line: y, into: line)
                 } else {
                     line.initialize(repeating: -.infinity, count: width)
                 }

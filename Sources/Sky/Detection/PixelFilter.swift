@@ -27,6 +27,15 @@ struct PixelFilter {
         }
     }
 
+    /// Writes the filtered values of a whole line. Its ends are filtered apart, so that the other pixels have all their neighbours.
+    func run(line y: Int, into sums: UnsafeMutablePointer<Float>) {
+        let rim = min(kernel.width / 2, width)
+        let end = max(rim, width - rim)
+        run(y, 0..<rim, into: sums)
+        run(y, rim..<end, into: sums + rim)
+        run(y, end..<width, into: sums + end)
+    }
+
     /// Filters with the usual kernel size, away from the edges: all nine weights at once, in the same order.
     private func runThree(_ y: Int, _ columns: Range<Int>, into sums: UnsafeMutablePointer<Float>) {
         weights.withUnsafeBufferPointer { weights in

@@ -156,9 +156,7 @@ extension DetectionList {
                 cxx: part.cxx, cyy: part.cyy, cxy: part.cxy, filteredFlux: part.filteredFlux, flux: part.flux,
                 peak: part.peak, threshold: part.threshold, area: part.area, flags: part.flags, minX: part.minX,
                 maxX: part.maxX, minY: part.minY, maxY: part.maxY, pixels: 0..<0)
-            object.outline = PixelRect(
-                x: object.minX, y: object.minY, width: object.maxX - object.minX + 1,
-                height: object.maxY - object.minY + 1)
+            object.outline = object.bounds
             append(object, pixels: part.pixels.lazy.map { list.places[Int($0)] })
         }
     }
@@ -175,9 +173,7 @@ extension DetectionList {
                 threshold: catalogue.thresh[index], area: Int(catalogue.tnpix[index]), flags: catalogue.flag[index],
                 minX: Int(catalogue.xmin[index]), maxX: Int(catalogue.xmax[index]),
                 minY: Int(catalogue.ymin[index]), maxY: Int(catalogue.ymax[index]), pixels: 0..<0)
-            object.outline = PixelRect(
-                x: object.minX, y: object.minY, width: object.maxX - object.minX + 1,
-                height: object.maxY - object.minY + 1)
+            object.outline = object.bounds
             append(object, pixels: UnsafeBufferPointer(start: catalogue.pix[index], count: Int(catalogue.npix[index])))
         }
     }

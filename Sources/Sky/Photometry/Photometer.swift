@@ -147,8 +147,8 @@ struct Photometer {
         let area = Double.pi * ellipse.a * ellipse.b * inner * inner
         guard hidden > 0, !isInside || Double(hidden) > 0.8 * SourceFlags.biasedShare * area else { return false }
 
-        let columns = max(0, Int(object.x - reach))..<min(width, Int(object.x + reach) + 2)
-        let lines = max(0, Int(object.y - reach))...min(height - 1, Int(object.y + reach) + 1)
+        let columns = ApertureBox.range(around: object.x, reach: reach, of: width)
+        let lines = ApertureBox.range(around: object.y, reach: reach, of: height)
         let segments = map.segments
         var (all, foreign) = ((inner: 0, outer: 0), (inner: 0, outer: 0))
         for y in lines {

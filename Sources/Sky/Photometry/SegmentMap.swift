@@ -51,7 +51,7 @@ final class SegmentMap {
     /// The side of a tile in pixels. In larger tiles much would be searched that no aperture needs; smaller ones have too many
     /// pixels around their lines.
     private static let tile = 16
-    /// The label of a pixel that is above the threshold and belongs to no source. It is positive, because SEP leaves out only
+    /// The label of a pixel that is above the threshold and belongs to no source. It is positive, because `KronMoment` leaves out only
     /// pixels with a label above zero.
     private static let nobody = Int32.max
 

@@ -46,7 +46,10 @@ struct SpreadModel {
         _ pixels: UnsafePointer<Float>, _ noises: UnsafePointer<Float>?, width: Int, height: Int, x: Double, y: Double,
         noise: Double, gain: Double, level: Double = 0
     ) -> (value: Double, error: Double) {
-        let (columns, lines) = (range(around: x, of: width), range(around: y, of: height))
+        let (columns, lines) = (
+            ApertureBox.range(around: x, reach: radius, of: width),
+            ApertureBox.range(around: y, reach: radius, of: height)
+        )
         guard !columns.isEmpty, !lines.isEmpty else { return (0, 0) }
         let (starX, starY) = (Self.profile(columns, x, star), Self.profile(lines, y, star))
         let (diskX, diskY) = (Self.profile(columns, x, disk), Self.profile(lines, y, disk))
@@ -75,12 +78,6 @@ struct SpreadModel {
             - 2 * bothNoise * starLight * diskLight
         let error = max(0, square).squareRoot() / (starLight * starLight)
         return value.isFinite && error.isFinite ? (value, error) : (0, 0)
-    }
-
-    /// The pixels along an axis within the radius of a place; none if the place lies farther outside, as a windowed position may.
-    private func range(around place: Double, of count: Int) -> Range<Int> {
-        let first = max(0, Int(place - radius))
-        return first..<max(first, min(count, Int(place + radius) + 2))
     }
 
     /// The light of a Gaussian in pixels along an axis.

@@ -22,8 +22,8 @@ struct Surroundings {
         let (width, height) = (photometer.width, photometer.height)
         (rectangle, noises, size) = (photometer.pixels, photometer.noises, (width, height))
         let reach = radius + 2
-        let columns = max(0, Int(object.x - reach))..<max(0, min(width, Int(object.x + reach) + 2))
-        let lines = max(0, Int(object.y - reach))..<max(0, min(height, Int(object.y + reach) + 2))
+        let columns = ApertureBox.range(around: object.x, reach: reach, of: width)
+        let lines = ApertureBox.range(around: object.y, reach: reach, of: height)
         guard !columns.isEmpty, !lines.isEmpty else { return }
         photometer.map.search(columns: columns, lines: lines)
         let (mask, segments) = (photometer.mask, photometer.map.segments)
