@@ -53,7 +53,7 @@ extension Certificate {
     /// The text of an extension, as `openssl x509 -text` shows it; `nil` where the certificate has none of the kind.
     package func text(of kind: CertificateExtension.Kind) -> String? {
         defer { ERR_clear_error() }
-        let position = X509_get_ext_by_NID(certificate, kind.rawValue, -1)
+        let position = X509_get_ext_by_NID(certificate, kind.number, -1)
         guard position >= 0, let memory = BIO_new(BIO_s_mem()) else { return nil }
         defer { BIO_free(memory) }
         guard X509V3_EXT_print(memory, X509_get_ext(certificate, position), 0, 0) == 1 else { return nil }

@@ -12,7 +12,7 @@ package struct CertificateExtension: Sendable {
         case subjectKeyIdentifier
 
         /// OpenSSL's number.
-        var rawValue: Int32 {
+        var number: Int32 {
             switch self {
             case .authorityKeyIdentifier: NID_authority_key_identifier
             case .basicConstraints: NID_basic_constraints

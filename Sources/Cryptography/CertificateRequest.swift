@@ -25,7 +25,7 @@ package struct CertificateRequest: Sendable {
     package func issued(
         to key: SigningKey, by issuer: (certificate: Certificate, key: SigningKey)? = nil
     ) throws(CryptographyError) -> Certificate {
-        let new = try Owned(X509_new(), X509_free, "a certificate cannot be made")
+        let new = try Owned(X509_new(), X509_free, Self.what)
         let certificate = new.pointer
         // The numbers of the versions begin with 0.
         try checked(X509_set_version(certificate, Int(X509_VERSION_3)))
@@ -50,14 +50,17 @@ package struct CertificateRequest: Sendable {
         return try Certificate(new, der: der)
     }
 
-    private func failure() -> CryptographyError { CryptographyError("a certificate cannot be made") }
+    /// What fails.
+    private static let what = "a certificate cannot be made"
+
+    private func failure() -> CryptographyError { CryptographyError(Self.what) }
 
     private func checked(_ result: Int32) throws(CryptographyError) {
         guard result == 1 else { throw failure() }
     }
 
     private func number(_ certificate: OpaquePointer) throws(CryptographyError) {
-        let number = try Owned(BN_new(), BN_free, "a certificate cannot be made")
+        let number = try Owned(BN_new(), BN_free, Self.what)
         // The top bit is set: the number has the same length in all certificates.
         try checked(BN_rand(number.pointer, CertificateRequest.serialNumberBits, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY))
         guard BN_to_ASN1_INTEGER(number.pointer, X509_get_serialNumber(certificate)) != nil else { throw failure() }
@@ -83,8 +86,8 @@ package struct CertificateRequest: Sendable {
         var context = X509V3_CTX()
         X509V3_set_ctx(&context, signer, certificate, nil, nil, 0)
         let made = try Owned(
-            X509V3_EXT_nconf_nid(nil, &context, part.kind.rawValue, part.value), X509_EXTENSION_free,
-            "a certificate cannot be made")
+            X509V3_EXT_nconf_nid(nil, &context, part.kind.number, part.value), X509_EXTENSION_free,
+            Self.what)
         try checked(X509_add_ext(certificate, made.pointer, -1))
     }
 }

@@ -51,7 +51,8 @@ package struct PEMDocument: Sendable {
             throw CryptographyError("a document cannot be read", reason: "it is encrypted")
         }
         return PEMDocument(
-            label: String(cString: label), contents: Secret(Array(UnsafeBufferPointer(start: bytes, count: count))))
+            label: String(cString: label),
+            contents: Secret(count: count) { $0.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: count)) })
     }
 
     /// The document's text, which ends with its last line's end.

@@ -55,7 +55,10 @@ final class CallBatch: Sendable {
     /// Runs the calls from `index` on that have the same context and the same method, and moves `index` behind them.
     private func runAlike(from index: inout Int, in task: BatchTask) -> Stop? {
         let (first, context, method) = (index, calls[index].context, calls[index].method)
-        let isBrief = method.pace.isBrief
+        // An answer has nothing to wait for where no other call comes behind its own.
+        let isAlone =
+            first + 1 == calls.count || calls[first + 1].method !== method || calls[first + 1].context != context
+        let isBrief = !isAlone && method.pace.isBrief
         let start = ContinuousClock.now
         if isBrief { link.beginBatch() }
         defer {

@@ -24,14 +24,17 @@ final class CallSite: Sendable {
 
 /// The methods that this process has called on other nodes. To ask the runtime for a type's methods, and these for a name, takes
 /// longer than to encode a short message.
-enum CallSites {
+final class CallSites: Sendable {
+    /// Those of this process.
+    static let shared = CallSites()
+
     /// It is set once and then read without a lock.
     private final class Place: Sendable {
         let site = AtomicLazyReference<CallSite>()
     }
 
     /// A program calls far fewer methods. Those that find no place are looked up each time.
-    private static let places = (0..<256).map { _ in Place() }
+    private let places = (0..<256).map { _ in Place() }
     /// Places that are tried for a method.
     private static let tries = 8
 
@@ -39,19 +42,23 @@ enum CallSites {
     ///   - type: the type of the actor.
     ///   - target: the compiler's name of the method.
     /// - Throws: `TransportError.undeclaredMethod` where the method is not among those of the actor.
-    static func site<Act: DistributedActor>(_ type: Act.Type, _ target: String) throws -> CallSite {
+    func site<Act: DistributedActor>(_ type: Act.Type, _ target: String) throws -> CallSite {
         let places = places
+        var found: CallSite?
         // Names differ in their lengths more often than not. The low bits of an address do not differ.
         let first = (Int(bitPattern: ObjectIdentifier(type)) >> 5) &+ 37 &* target.utf8.count
-        for index in first..<(first &+ tries) {
+        for index in first..<(first &+ CallSites.tries) {
             let place = places[index & (places.count - 1)]
-            if let site = place.site.load() {
-                if site.isOf(type, target) { return site }
-            } else {
-                return place.site.storeIfNil(try find(type, target))
+            var site = place.site.load()
+            if site == nil {
+                let new = try found ?? CallSites.find(type, target)
+                found = new
+                // Another thread may have taken the place meanwhile, for another method.
+                site = place.site.storeIfNil(new)
             }
+            if let site, site.isOf(type, target) { return site }
         }
-        return try find(type, target)
+        return try found ?? CallSites.find(type, target)
     }
 
     private static func find<Act: DistributedActor>(_ type: Act.Type, _ target: String) throws -> CallSite {

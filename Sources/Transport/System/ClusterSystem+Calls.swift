@@ -54,7 +54,7 @@ extension ClusterSystem {
         returning: Res.Type
     ) async throws -> Res
     where Act: DistributedActor, Act.ID == ActorID, Err: Error, Res: Codable & Sendable {
-        let reply = try await call(CallSites.site(Act.self, target.identifier), actor.id, &invocation)
+        let reply = try await call(CallSites.shared.site(Act.self, target.identifier), actor.id, &invocation)
         do {
             return try WireCoder.decodeChecked(Res.self, from: reply)
         } catch {
@@ -66,7 +66,7 @@ extension ClusterSystem {
         on actor: Act, target: RemoteCallTarget, invocation: inout CallEncoder, throwing: Err.Type
     ) async throws
     where Act: DistributedActor, Act.ID == ActorID, Err: Error {
-        _ = try await call(CallSites.site(Act.self, target.identifier), actor.id, &invocation)
+        _ = try await call(CallSites.shared.site(Act.self, target.identifier), actor.id, &invocation)
     }
 
     private nonisolated(nonsending) func call(

@@ -2,7 +2,9 @@
 /// of either event loop, takes longer than ten small calls.
 ///
 /// Calls wait for callers that have been given their answers together with the one that calls now: most of them call again at once.
-/// Answers wait for those of the calls behind them in their batch, as long as these calls are known to be brief.
+/// All short frames wait while a batch of calls runs that are known to be brief: at most for the batch, and if one of its calls is not
+/// brief this time, until a control frame or 32 short ones leave. A thread that is free ends the wait for callers; where long work
+/// fills all threads, calls wait for it.
 struct Cork: Sendable {
     /// So many frames leave in any case. More of them would make a write hardly any cheaper for each.
     static let enough = 32
