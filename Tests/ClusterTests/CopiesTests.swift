@@ -1,4 +1,5 @@
 import Foundation
+import FoundationNetworking
 import Glibc
 import Testing
 
@@ -68,6 +69,160 @@ struct CopiesTests {
                 found += list.output.count { $0.contains("\"done\"") && $0.contains("120") }
             }
             #expect(found == 1)
+        }
+    }
+
+    /// How a node lists a job; `nil` where it does not.
+    private func listed(_ job: String, at node: String) async throws -> Listed? {
+        try await Skynode.run("jobs", "--format", "json", "--node", node).output
+            .compactMap { try? JSONDecoder().decode(Listed.self, from: Data($0.utf8)) }.first { $0.job == job }
+    }
+
+    private struct Listed: Decodable {
+        struct Copies: Decodable {
+            var wanted: Int
+            var kept: Int
+        }
+
+        var job: String
+        var state: String
+        var reason: String?
+        var completed: Int
+        var copies: Copies?
+    }
+
+    /// Submits simulated tasks to a node, which go on without the command.
+    private func submit(_ tasks: Int, to node: String) async throws -> String {
+        let started = try await Skynode.run(
+            "simulate", "--tasks", "\(tasks)", "--duration", "100ms", "--node", node, "--detach", "--format", "json")
+        let line = try #require(started.output.first, "\(started.errors)")
+        return try JSONDecoder().decode([String: String].self, from: Data(line.utf8))["job"] ?? ""
+    }
+
+    /// Waits until a node lists a job that is as it is to be.
+    private func untilListed(_ job: String, at nodes: [String], _ isRight: (Listed) -> Bool) async throws -> String? {
+        let end = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < end {
+            for node in nodes { if let found = try await listed(job, at: node), isRight(found) { return node } }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        Issue.record("no node lists job \(job) as it is to be")
+        return nil
+    }
+
+    @Test func `a node that is drained hands its jobs over, and one that is to go does so before it stops`()
+        async throws
+    {
+        try await RunningCluster.with(4, slots: 1, options: { _ in ["--copies", "2"] }) { cluster in
+            let addresses = cluster.addresses
+            try await untilCopied(addresses[0])
+            let job = try await submit(250, to: addresses[0])
+            let drained = try await Skynode.run("nodes", "drain", "node1", "--node", addresses[3])
+            #expect(drained.status == 0, "\(drained.errors)")
+            guard let second = try await untilListed(job, at: Array(addresses[1...]), { _ in true }) else { return }
+            #expect(try await listed(job, at: addresses[0]) == nil)
+            // Any node shows it by its whole id.
+            #expect(try await Skynode.run("jobs", job, "--node", addresses[0]).status == 0)
+            let place = try #require(addresses.firstIndex(of: second))
+            _ = try await untilListed(job, at: [second]) { $0.copies?.kept == 2 }
+            cluster.nodes[place].send(SIGUSR1)
+            try await cluster.nodes[place].untilErrors { $0.contains { $0.contains("are handed over") } }
+            cluster.nodes[place].send(SIGTERM)
+            let others = addresses.indices.filter { $0 != place && $0 != 0 }.map { addresses[$0] }
+            let last = try await untilListed(job, at: others) { $0.state == "done" && $0.completed == 250 }
+            #expect(last != nil)
+        }
+    }
+
+    @Test func `of two nodes, one takes the other's jobs over on a person's word only`() async throws {
+        try await RunningCluster.with(2, slots: 1, options: { _ in ["--copies", "2", "--adopt-after", "2s"] }) {
+            cluster in
+            let job = try await submit(100, to: cluster.addresses[0])
+            _ = try await untilListed(job, at: [cluster.addresses[0]]) { $0.copies?.kept == 1 && $0.completed > 5 }
+            let own = try await Skynode.run("jobs", "adopt", "node1", "--node", cluster.addresses[1])
+            #expect(own.status == 2 && own.errors.contains { $0.contains("is here") }, "\(own.errors)")
+            let stranger = try await Skynode.run("jobs", "adopt", "node7", "--node", cluster.addresses[1])
+            #expect(
+                stranger.status == 2 && stranger.errors.contains { $0.contains("there are of: node1") },
+                "\(stranger.errors)")
+            cluster.nodes[0].send(SIGKILL)
+            _ = await cluster.nodes[0].end()
+            try FileManager.default.removeItem(atPath: cluster.state.file("node1"))
+            // It may take some seconds until the other one knows that the node is lost.
+            var adopted = own
+            let end = ContinuousClock.now + .seconds(30)
+            repeat {
+                adopted = try await Skynode.run("jobs", "adopt", "node1", "--node", cluster.addresses[1])
+            } while adopted.status != 0 && ContinuousClock.now < end
+            #expect(adopted.output.first?.contains("took over the jobs of node1") == true, "\(adopted.errors)")
+            let place = try await untilListed(job, at: [cluster.addresses[1]]) {
+                $0.state == "done" && $0.completed == 100
+            }
+            #expect(place != nil)
+        }
+    }
+
+    @Test func `jobs whose copies are out of reach wait, say so, and go on alone on a person's word`() async throws {
+        try await RunningCluster.with(3, slots: 1, options: { _ in ["--copies", "2"] }) { cluster in
+            let node = cluster.addresses[0]
+            try await untilCopied(node)
+            let job = try await submit(80, to: node)
+            for lost in cluster.nodes[1...] { lost.send(SIGKILL) }
+            _ = try await untilListed(job, at: [node]) {
+                $0.state == "paused" && $0.reason?.contains("unprotect") == true
+            }
+            let why = try await Skynode.run("jobs", "why", job, "--node", node)
+            #expect(why.output.contains { $0.contains("which keep copies, do not answer") }, "\(why.output)")
+            let word = try await Skynode.run("jobs", "unprotect", job, "--node", node)
+            #expect(word.status == 0, "\(word.errors)")
+            #expect(try await untilListed(job, at: [node]) { $0.state == "done" && $0.completed == 80 } != nil)
+        }
+    }
+
+    /// A port that nobody uses now.
+    private func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
+            }
+        }
+        try #require(status == 0)
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    @Test func `a client of any node's HTTP follows a job to its end over the loss of its node`() async throws {
+        let port = try freePort()
+        let options = { (number: Int) in
+            ["--copies", "2", "--adopt-after", "2s", "--http", number == 2 ? "127.0.0.1:\(port)" : "none"]
+        }
+        try await RunningCluster.with(4, slots: 1, options: options) { cluster in
+            try await untilCopied(cluster.addresses[0])
+            let job = try await submit(100, to: cluster.addresses[0])
+            let url = "http://127.0.0.1:\(port)/v1/jobs/\(job)"
+            async let followed = URLSession.shared.data(from: try #require(URL(string: url + "/events")))
+            _ = try await untilListed(job, at: [cluster.addresses[0]]) { $0.completed > 20 }
+            cluster.nodes[0].send(SIGKILL)
+            _ = await cluster.nodes[0].end()
+            try FileManager.default.removeItem(atPath: cluster.state.file("node1"))
+            let lines = String(decoding: try await followed.0, as: UTF8.self).split(separator: "\n").map(String.init)
+            let ids = lines.filter { $0.hasPrefix("id: ") }
+            #expect(Set(ids).count == ids.count, "every event has an id of its own")
+            let histories = Set(ids.compactMap { $0.dropFirst(4).split(separator: ".").first })
+            #expect(histories.count == 2, "\(histories)")
+            let events = lines.filter { $0.hasPrefix("data: ") }
+                .compactMap { try? JSONDecoder().decode(Line.self, from: Data($0.dropFirst(6).utf8)) }
+            #expect(events.last?.event == "ended" && events.last?.completed == 100, "\(lines.suffix(3))")
+            let tasks = events.filter { $0.event == "completed" }.compactMap(\.task)
+            #expect(Set(tasks).count == tasks.count, "a task is done once")
+            // The job itself is shown by a node that does not have it.
+            let (shown, _) = try await URLSession.shared.data(from: try #require(URL(string: url)))
+            #expect(String(decoding: shown, as: UTF8.self).contains("\"state\":\"done\""))
         }
     }
 }

@@ -1,8 +1,8 @@
 import Base
 import NIOCore
-import SkyCore
 import Testing
 
+@testable import SkyCore
 @testable import SkyNode
 @testable import Transport
 
@@ -142,5 +142,21 @@ import Testing
         let lines = Finding.problem("a\u{1B}[2Jb", "c\nd").lines
         #expect(lines.count == 2)
         #expect(!lines.joined().contains("\u{1B}") && !lines.joined().contains("\n"))
+    }
+
+    @Test func `it is said whether others keep the node's jobs`() throws {
+        func finding(_ wanted: Int, _ votes: [Bool], nodes: Int) throws -> Finding? {
+            var seen = examination(try survey(), members: (1...nodes).map { NodeID(rawValue: UInt64($0)) })
+            seen.copies = .init(
+                wanted: wanted, states: votes.map { CopyState(node: "boris", behind: 0, hasVote: $0, isInReach: true) })
+            return seen.findings.first { $0.text.contains("cop") }
+        }
+        #expect(try finding(2, [true, true], nodes: 3)?.level == .ok)
+        #expect(try finding(0, [], nodes: 3)?.level == .note)
+        let alone = try #require(try finding(2, [], nodes: 1))
+        #expect(alone.level == .note && alone.text == "no other node keeps a copy of anna's jobs")
+        let pair = try #require(try finding(2, [false], nodes: 2))
+        #expect(pair.level == .note && pair.text.contains("skynode jobs adopt anna"))
+        #expect(try finding(2, [true], nodes: 4)?.level == .problem)
     }
 }

@@ -32,9 +32,11 @@ extension Coordinator {
     }
 
     /// Stores what is left when `run` has ended, and closes the journal. Jobs that go on are resumed at the next start.
-    package func close() async {
+    ///
+    /// - Parameter isTakenOver: whether another node has the jobs now, and nothing of them may be stored here any more.
+    package func close(isTakenOver: Bool = false) async {
         isClosed = true
-        let entries = core.writeAhead.takeAll()
+        let entries = isTakenOver ? [] : core.writeAhead.takeAll()
         let (journal, store, logger, ran) = (journal, store, logger, ran())
         // The last entries are stored in a new task, because the caller's task is cancelled.
         let isStored = await Task {

@@ -46,6 +46,12 @@ package distributed actor Coordinator: ClusterActor {
             ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
             },
+            Method(
+                "listing",
+                "$s7SkyCore11CoordinatorC7listingyAA10JobListingV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
+            ) {
+                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.listing(argument)
+            },
             Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE") {
                 (coordinator: isolated Coordinator, argument: DrainRequest) in try await coordinator.drain(argument)
             },
@@ -269,6 +275,16 @@ package distributed actor Coordinator: ClusterActor {
         return others.isEmpty ? ownJobs() : (ownJobs() + others).sorted { $0.submitted < $1.submitted }
     }
 
+    /// One job's line in the list, whichever node has the job.
+    ///
+    /// - Throws: `RemoteError` for a job that is not known anywhere.
+    package distributed func listing(_ job: JobID) async throws -> JobListing {
+        if let other = await elsewhere(job) { return try await forward(job) { try await other.listing(job) } }
+        let copies = copyReport
+        guard let record = core.jobs[job] else { throw unknown(job) }
+        return listing(of: record, copies)
+    }
+
     /// The coordinator that has a job that is not known here; `nil` if the job is known here, or nowhere.
     func elsewhere(_ job: JobID) async -> Coordinator? {
         guard core.jobs[job] == nil, let copies, let place = await copies.locate(job) else { return nil }
@@ -291,14 +307,20 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
+    /// Where the copies of this coordinator's journal are; `nil` where there are none.
+    var copyReport: CopyReport? { store.replica.flatMap { copies?.report(of: $0) } }
+
     func ownJobs() -> [JobListing] {
-        core.jobs.order.compactMap { core.jobs[$0] }.map { job in
-            let report = job.published.report
-            return JobListing(
-                id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
-                reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
-                submitted: job.stored.submitted)
-        }
+        let copies = copyReport
+        return core.jobs.order.compactMap { core.jobs[$0] }.map { listing(of: $0, copies) }
+    }
+
+    private func listing(of job: CoordinatedJob, _ copies: CopyReport?) -> JobListing {
+        let report = job.published.report
+        return JobListing(
+            id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
+            reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
+            submitted: job.stored.submitted, copies: copies)
     }
 
     /// What has become of the tasks of all jobs since the start, and whether nothing can be stored now.
@@ -427,11 +449,8 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` where the journal cannot be read.
     package distributed func storage() async throws -> JournalUsage {
         var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
-        if let copies, let states = await store.replica?.copies {
-            usage.copies = states.map {
-                CopyState(node: copies.name(of: $0.replica), behind: $0.behind, hasVote: $0.hasVote)
-            }
-        }
+        let report = copyReport
+        (usage.copies, usage.copiesWanted) = (report?.copies, report?.wanted)
         return usage
     }
 

@@ -46,14 +46,10 @@ struct CoordinatorEffects: Sendable {
     /// Notices when too few copies can be reached, while something waits for them.
     private func watch(_ replica: Replica) async {
         while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
-            guard let missing = await replica.waiting else { continue }
-            let count =
-                missing.count == 1 ? "the node with its copy does" : "the \(missing.count) nodes with its copies do"
-            let error = JournalError(
-                .unprotected,
-                "\(count) not answer, and results count only when most of those that keep its jobs have them; it goes on when enough are back"
-            )
-            await coordinator.whenLocal { $0.journalFailed(error) }
+            await coordinator.whenLocal { coordinator in
+                guard let error = coordinator.copies?.waiting(of: replica) else { return }
+                coordinator.journalFailed(error)
+            }
         }
     }
 

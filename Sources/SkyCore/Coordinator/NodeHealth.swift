@@ -18,6 +18,8 @@ package struct NodeHealth: Hashable, Sendable {
     package var nodes: Int
     /// The newest job that goes on and that this node coordinates.
     package var job: Job?
+    /// How the copies of what it coordinates are; `nil` where there can be none.
+    package var copies: CopyHealth?
 
     /// Whether tasks run here, or a job of this node's coordinator goes on.
     package var isBusy: Bool { running > 0 || job != nil }

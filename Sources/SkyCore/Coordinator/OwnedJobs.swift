@@ -4,6 +4,8 @@ import Transport
 struct OwnedJobs: JobOwner {
     let coordinator: Coordinator
 
+    let coordinatorID: CoordinatorID
+
     var name: String { coordinator.id.name }
 
     func has(_ job: JobID) async -> Bool { await coordinator.whenLocal { $0.core.jobs[job] != nil } ?? false }

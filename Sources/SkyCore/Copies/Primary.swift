@@ -14,6 +14,9 @@ struct Primary<Content: LogContent>: Sendable {
     /// Everything up to this batch is committed.
     var committed: UInt64 = 0
     var followers: [ReplicaID: Follower<Content>] = [:]
+    /// When this primary began.
+    let begun: Duration
+    var headTimes = HeadTimes()
     /// When a quorum was last heard.
     var quorumHeard: Duration
     /// The batch that changed the members last.
@@ -24,6 +27,6 @@ struct Primary<Content: LogContent>: Sendable {
     var isChanging = false
 
     init(term: UInt64, firstNumber: UInt64, now: Duration) {
-        (self.term, self.firstNumber, quorumHeard) = (term, firstNumber, now)
+        (self.term, self.firstNumber, begun, quorumHeard) = (term, firstNumber, now, now)
     }
 }

@@ -97,6 +97,12 @@ extension ReplicaCore {
             .propose(nil, ReplicaSet(members: members, former: record.set.members), proposal: nil))
     }
 
+    mutating func noteHead() {
+        guard case .primary(var primary) = role, let head = record.position else { return }
+        primary.headTimes.note(head.number, at: now)
+        role = .primary(primary)
+    }
+
     // MARK: - Calls to followers
 
     /// How many bytes go out in one call, unless a single batch has more.
@@ -184,12 +190,47 @@ extension ReplicaCore {
         ship(to: replica)
     }
 
-    /// Lets the standby that has everything take over, as soon as one has.
-    mutating func handOver() {
+    /// Lets a standby that has everything take over, if there is one now.
+    ///
+    /// - Parameter available: the replicas that can be reached.
+    mutating func handOver(to available: [ReplicaID]) {
         guard case .primary(let primary) = role, primary.stage == .open, let head = record.position,
-            let standby = record.set.members.first(where: { primary.followers[$0]?.acked == head.number })
+            let standby = record.set.members.first(where: {
+                primary.followers[$0]?.acked == head.number && available.contains($0)
+            })
         else { return }
         jobs.append(.handOver(to: standby))
+    }
+
+    // MARK: - A person's word
+
+    /// Lets the primary go on without its standbys. That is a person's word that none of them has taken over, or will: their
+    /// majority could do so without this one.
+    mutating func goOnAlone() {
+        guard case .primary(var primary) = role, record.set.members != [own] || !record.set.former.isEmpty else {
+            return
+        }
+        primary.isChanging = true
+        role = .primary(primary)
+        jobs.append(.propose(nil, ReplicaSet(members: [own]), proposal: nil))
+    }
+
+    /// Lets a standby take over without the others. That is a person's word that the primary is lost, and that no other standby
+    /// takes over. What the copy lacks is lost.
+    mutating func adopt() { jobs.append(.adopt(term: max(record.promised, highestTerm) + 1)) }
+
+    /// The own promise of the term is on the disk, and nobody else is asked.
+    mutating func beginAlone(in term: UInt64) {
+        role = .primary(Primary(term: term, firstNumber: .max, now: now))
+        jobs.append(.propose(nil, ReplicaSet(members: [own]), proposal: nil))
+    }
+
+    /// A batch without entries could not be stored. The one that begins a term is tried again, the members change at another time.
+    mutating func notStored(_ set: ReplicaSet?) {
+        guard case .primary(var primary) = role else { return }
+        guard set != nil, primary.firstNumber != .max else { return jobs.append(.propose(nil, set, proposal: nil)) }
+        primary.isChanging = false
+        role = .primary(primary)
     }
 
     // MARK: - Answers of followers

@@ -52,10 +52,12 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         case handOver(to: ReplicaID)
         /// What is stored was put back from an earlier time.
         case discard
+        /// A person lets this standby take over without asking the others.
+        case adopt(term: UInt64)
     }
 
     let own: ReplicaID
-    let policy: CopyPolicy
+    var policy: CopyPolicy
     /// What is on the disk.
     var record: ReplicaRecord
     var role = Role.standby
@@ -149,6 +151,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         case .candidate(let candidacy):
             if now >= candidacy.end { giveUpCandidacy() }
         case .primary:
+            noteHead()
             choose(among: available)
             shipAll()
         }
@@ -202,6 +205,10 @@ struct ReplicaCore<Content: LogContent>: Sendable {
             else { return }
             write(.promise(primary.term + 1, to: standby), for: job)
         case .discard: write(.discard, for: job)
+        case .adopt(let asked):
+            guard !isPrimary, record.position != nil else { return }
+            let term = max(asked, record.promised + 1)
+            write(.promise(term, to: own), for: .adopt(term: term))
         }
     }
 
@@ -233,8 +240,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
             ownBatch = nil
             guard isStored, let batch else {
                 if let proposal { outputs.append(.refused(proposal: proposal)) }
-                // The members change at another time; the batch that begins a term is tried again.
-                if set == nil, proposal == nil { jobs.append(.propose(nil, nil, proposal: nil)) }
+                if proposal == nil { notStored(set) }
                 return
             }
             storedOwn(batch, proposal)
@@ -248,6 +254,10 @@ struct ReplicaCore<Content: LogContent>: Sendable {
             // A copy that cannot be discarded is discarded at the next start, when others notice it once more.
             record.position = nil
             recent.removeAll()
+        case .adopt(let term):
+            guard isStored else { return }
+            record.promise(term, to: own)
+            if !isPrimary { beginAlone(in: term) }
         }
     }
 

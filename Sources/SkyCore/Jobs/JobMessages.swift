@@ -51,6 +51,9 @@ package struct JobListing: Codable, Sendable {
     package var status: JobStatus
     /// Milliseconds since 1970.
     package var submitted: UInt64
+    /// Where the copies of what the job's coordinator has stored are; `nil` where none are kept, and from nodes of versions that do
+    /// not report this.
+    package var copies: CopyReport?
 }
 
 /// What is known about one job, apart from its line in the list.

@@ -26,14 +26,6 @@ package struct JournalUsage: Codable, Sendable {
     package var evictions: Int
     /// The nodes that keep a copy, of all that are stored there; `nil` where there are no copies.
     package var copies: [CopyState]?
-}
-
-/// How far a node's copy of a journal is.
-package struct CopyState: Codable, Hashable, Sendable {
-    /// The node's name; `nil` while the node is not here.
-    package var node: String?
-    /// How many batches it lacks; `nil` while that is not known.
-    package var behind: UInt64?
-    /// Whether it has a vote, so that results count only when a majority has them.
-    package var hasVote: Bool
+    /// How many there are to be; `nil` from nodes of versions that do not report this.
+    package var copiesWanted: Int?
 }

@@ -12,7 +12,7 @@ package final class Node: Sendable {
     /// The node's own coordinator. Another one takes its place when other nodes have taken its jobs over.
     package var coordinator: Coordinator { current.withLockedValue { $0 } }
     private let current: NIOLockedValueBox<Coordinator>
-    private let retention: JobRetention
+    private let retained: NIOLockedValueBox<JobRetention>
     /// The copies of journals, and the task that works on them; `nil` where there are none.
     private let copies: (keeper: Copies, actor: CopyActor)?
     private let ownJournal: NIOLockedValueBox<Journal>
@@ -20,6 +20,9 @@ package final class Node: Sendable {
     /// The coordinators that were begun and are to run: with what each ends by.
     private let opened = NIOLockedValueBox<[CoordinatorID: (coordinator: Coordinator, end: Latch)]>([:])
     let scan: ScanActor
+    /// Whether the node is drained, each time a person says so.
+    private let drains: AsyncStream<Bool>
+    private let takeovers = NIOLockedValueBox(0)
     private let workers: WorkerPool
     private let slots: Int
     private let pixels: (store: PixelStore, actor: PixelActor)
@@ -40,16 +43,18 @@ package final class Node: Sendable {
             executable: settings.executable, memory: settings.workerMemory, pixels: store,
             groups: settings.controlGroups, logger: logger)
         self.workers = workers
+        let (drains, drained) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+        self.drains = drains
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(
                 slots: settings.slots,
                 runner: TaskRunner(
                     workers: workers, holder: NodeLabel(id: system.node, name: system.name), pixels: store,
                     allowsCrash: settings.allowsCrash, slowness: settings.slowness),
-                actorSystem: system)
+                actorSystem: system, drained: { drained.yield($0) })
         }
-        retention = settings.retention
-        if settings.copies.copies > 0 || journal.hasCopies, let folder = journal.folderPath {
+        retained = NIOLockedValueBox(settings.retention)
+        if let folder = journal.folderPath {
             let keeper = try Copies(in: folder, limits: journal.limits, policy: settings.copies, system: system)
             let actor = ClusterSystem.withActorName(CopyActor.wellKnownName) { CopyActor(keeper, actorSystem: system) }
             copies = (keeper, actor)
@@ -104,10 +109,39 @@ package final class Node: Sendable {
 
     private static let fetchingTime = Duration.seconds(1)
 
+    /// The coordinators that work here.
+    private var coordinators: [Coordinator] {
+        copies == nil ? [coordinator] : opened.withLockedValue { $0.values.map(\.coordinator) }
+    }
+
+    /// Whether the node's own coordinator works. It does not while it begins, and while too few of those nodes answer that keep
+    /// copies of its jobs: another node may have taken them over.
+    package var takesJobs: Bool {
+        let own = ownJournal.withLockedValue { $0.incarnation.coordinator }
+        return copies == nil || opened.withLockedValue { $0[own] != nil }
+    }
+
+    /// Lets standbys take over the jobs of this node, if there are any standbys.
+    ///
+    /// - Parameter limit: how long that may take. What is not taken over then stays here.
+    package func handOver(atMost limit: Duration = handOverTime) async {
+        guard let copies else { return }
+        let left = await copies.keeper.handOver(within: limit)
+        guard left > 0 else { return }
+        system.logger.notice("jobs stay on this node: no other node has all of them and takes them over now")
+    }
+
+    /// How long a hand-over takes at most: a standby that is a little behind has the rest within this time.
+    package static let handOverTime = Duration.seconds(5)
+
     /// Changes the settings that can change while the node runs.
-    package func change(slots: Int, retention: JobRetention, limits: JournalLimits, join: [NodeAddress]) async {
+    package func change(
+        slots: Int, retention: JobRetention, limits: JournalLimits, copies policy: CopyPolicy, join: [NodeAddress]
+    ) async {
         await scan.whenLocal { $0.setSlots(slots) }
-        await coordinator.whenLocal { await $0.setLimits(retention, limits) }
+        retained.withLockedValue { $0 = retention }
+        for coordinator in coordinators { await coordinator.whenLocal { await $0.setLimits(retention, limits) } }
+        await copies?.keeper.setPolicy(policy)
         for address in join { system.seed(address) }
     }
 
@@ -122,7 +156,14 @@ package final class Node: Sendable {
             slots: scanned?.0.slots ?? 0, running: scanned?.0.running ?? 0, attempts: scanned?.1 ?? AttemptCounts(),
             tasks: work?.counts ?? TaskCounts(), isPaused: work?.isPaused ?? false,
             isReady: !system.ownMember.isDraining, nodes: system.members.count + 1,
-            job: job)
+            job: job, copies: await copyHealth)
+    }
+
+    private var copyHealth: CopyHealth? {
+        get async {
+            guard let copies else { return nil }
+            return CopyHealth(await copies.keeper.reports, takeovers: takeovers.withLockedValue { $0 })
+        }
     }
 
     /// Works until it is cancelled, then stops the workers and says goodbye.
@@ -132,10 +173,11 @@ package final class Node: Sendable {
             group.addTask { await self.followMembership() }
             group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
             group.addTask { await self.trimWhenIdle() }
+            group.addTask { for await isDraining in self.drains where isDraining { await self.handOver() } }
         }
         await scan.whenLocal { $0.stop() }
-        let taken = opened.withLockedValue { $0.values.map(\.coordinator) }
-        for coordinator in copies == nil ? [coordinator] : taken { await coordinator.whenLocal { await $0.close() } }
+        let taken = coordinators
+        for coordinator in taken { await coordinator.whenLocal { await $0.close() } }
         let copying = copying.withLockedValue { $0 }
         copying?.cancel()
         await copying?.value
@@ -198,7 +240,8 @@ package final class Node: Sendable {
         let name = isOwn ? Coordinator.wellKnownName : "\(Coordinator.wellKnownName)-\(replica.coordinator)"
         let coordinator = ClusterSystem.withActorName(name) {
             Coordinator(
-                storing: EntryStore(journal: journal, replica: replica), copies: copies?.keeper, retention: retention,
+                storing: EntryStore(journal: journal, replica: replica), copies: copies?.keeper,
+                retention: retained.withLockedValue { $0 },
                 logger: system.logger, actorSystem: system)
         }
         system.withdraw(coordinator)
@@ -208,11 +251,12 @@ package final class Node: Sendable {
         }
         let end = Latch()
         opened.withLockedValue { $0[replica.coordinator] = (coordinator, end) }
-        copies?.keeper.add(OwnedJobs(coordinator: coordinator))
+        copies?.keeper.add(OwnedJobs(coordinator: coordinator, coordinatorID: replica.coordinator))
         system.offer(coordinator)
         if !isOwn {
+            takeovers.withLockedValue { $0 += 1 }
             system.logger.notice(
-                "a coordinator whose node was lost works here from now on",
+                "jobs of another node are taken over, and go on here",
                 metadata: ["coordinator": "\(replica.coordinator)", "term": "\(term)"])
         }
         return (coordinator, end)
@@ -224,16 +268,26 @@ package final class Node: Sendable {
             system.withdraw(ended.coordinator)
             copies?.keeper.removeOwner(named: ended.coordinator.id.name)
             ended.end.open()
-            await ended.coordinator.whenLocal { await $0.close() }
+            await ended.coordinator.whenLocal { await $0.close(isTakenOver: true) }
         }
         await copies?.keeper.forget(replica.coordinator)
         let own = ownJournal.withLockedValue { $0 }
         guard own.incarnation.coordinator == replica.coordinator else { return }
-        let name = "journal.taken-over-\(replica.coordinator).sqlite"
-        system.logger.notice(
-            "other nodes have taken over this node's jobs; its journal is kept aside, and a new one begins",
-            metadata: ["journal": "\(name)", "reason": "\(closure)"])
-        let fresh = try own.replace(keptAs: name)
+        let fresh: Journal
+        if case .handedOver(let standby) = closure {
+            system.logger.notice(
+                "this node's jobs are handed over; a copy of them stays here",
+                metadata: ["to": "\(PrintableText.of(copies?.keeper.name(of: standby) ?? "\(standby)"))"])
+            // What was the journal is a copy from now on, so that two nodes have everything at once.
+            fresh = try own.replace(keptAs: try Copies.path(of: replica.coordinator, in: own))
+            await copies?.keeper.beginStored()
+        } else {
+            let name = "journal.taken-over-\(replica.coordinator).sqlite"
+            system.logger.notice(
+                "other nodes have taken over this node's jobs; its journal is kept aside, and a new one begins",
+                metadata: ["journal": "\(name)", "reason": "\(closure)"])
+            fresh = try own.replace(keptAs: name)
+        }
         ownJournal.withLockedValue { $0 = fresh }
         _ = try await copies?.keeper.begin(fresh)
     }

@@ -18,16 +18,23 @@ package actor Copies {
         var introduction: CopyIntroduction
     }
 
+    /// What can change while the node runs, and what is known of others.
+    private struct State {
+        var policy: CopyPolicy
+        var peers: [ReplicaID: Peer] = [:]
+        /// What the nodes of replicas are called, those among them that are gone.
+        var names: [ReplicaID: String] = [:]
+    }
+
     let book: ReplicaBook
     private let folder: String
     let system: ClusterSystem
-    let policy: CopyPolicy
+    private let state: NIOLockedValueBox<State>
     private let limits: JournalLimits
     private let logger: Logger
     private let machine: UInt64
     private let start = ContinuousClock.now
     private var replicas: [CoordinatorID: Replica] = [:]
-    private let peers = NIOLockedValueBox<[ReplicaID: Peer]>([:])
     /// The replicas that are to be run.
     private let begun: AsyncStream<Replica>
     private let begunInput: AsyncStream<Replica>.Continuation
@@ -43,7 +50,8 @@ package actor Copies {
     init(
         in folder: String, limits: JournalLimits, policy: CopyPolicy, system: ClusterSystem
     ) throws(JournalError) {
-        (self.folder, self.limits, self.policy, self.system) = (folder, limits, policy, system)
+        (self.folder, self.limits, self.system) = (folder, limits, system)
+        state = NIOLockedValueBox(State(policy: policy))
         logger = system.logger
         book = try ReplicaBook(in: folder)
         machine = MachineIdentity.number
@@ -58,16 +66,44 @@ package actor Copies {
         try await begin(ReplicaStore(journal, book: book), isNew: true)
     }
 
+    /// How copies are kept.
+    nonisolated var policy: CopyPolicy { state.withLockedValue { $0.policy } }
+
+    /// Sets how copies are kept from now on.
+    func setPolicy(_ policy: CopyPolicy) async {
+        guard policy != self.policy else { return }
+        state.withLockedValue { $0.policy = policy }
+        for replica in replicas.values { await replica.setPolicy(policy) }
+        // Whether this node keeps copies may have changed, too.
+        for member in system.members { await introduceOneself(to: member.node) }
+    }
+
     /// Begins with the copies that are on the disk.
     func beginStored() async {
+        let names = (try? await book.names()) ?? [:]
+        state.withLockedValue { $0.names.merge(names) { current, _ in current } }
+        await beginCopies()
+    }
+
+    private func beginCopies() async {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: copiesFolder)) ?? []
         for name in names {
             guard let number = UInt64(name, radix: 16) else { continue }
+            guard replicas[CoordinatorID(rawValue: number)] == nil else { continue }
             _ = await beginCopy(of: CoordinatorID(rawValue: number))
         }
     }
 
     private var copiesFolder: String { folder + "/copies" }
+
+    /// Where a journal is kept as a copy, below the folder that it is in. The folder of the copy is made.
+    ///
+    /// - Throws: `JournalError` where the folder cannot be made, or is in use.
+    static func path(of coordinator: CoordinatorID, in journal: Journal) throws(JournalError) -> String {
+        let path = "copies/\(coordinator)"
+        if let folder = journal.folderPath { _ = try JournalFolder(folder + "/" + path) }
+        return path + "/" + ReplicaStore.name
+    }
 
     /// - Returns: `nil` where the copy cannot be kept here, for which the log has the reason.
     private func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
@@ -140,37 +176,50 @@ package actor Copies {
 
     private func introduceOneself(to node: NodeID) async {
         guard let actor = try? actor(of: node), let other = try? await actor.introduce(introduction) else { return }
-        note(other, of: node)
+        await note(other, of: node)
     }
 
     private var introduction: CopyIntroduction {
         CopyIntroduction(
             replica: book.own, machine: machine,
             uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
-            hasRoom: !JournalRoom.isShort(at: folder))
+            hasRoom: policy.copies > 0 && !JournalRoom.isShort(at: folder))
     }
 
-    func introduced(_ other: CopyIntroduction, from node: NodeID?) -> CopyIntroduction {
-        if let node { note(other, of: node) }
+    func introduced(_ other: CopyIntroduction, from node: NodeID?) async -> CopyIntroduction {
+        if let node { await note(other, of: node) }
         return introduction
     }
 
-    private func note(_ introduction: CopyIntroduction, of node: NodeID) {
-        guard introduction.replica != book.own else { return }
-        peers.withLockedValue { $0[introduction.replica] = Peer(node: node, introduction: introduction) }
+    private func note(_ introduction: CopyIntroduction, of node: NodeID) async {
+        let replica = introduction.replica
+        guard replica != book.own else { return }
+        let name = system.members.first { $0.node == node }?.name
+        let isNew = state.withLockedValue { state in
+            state.peers[replica] = Peer(node: node, introduction: introduction)
+            guard let name, state.names[replica] != name else { return false }
+            state.names[replica] = name
+            return true
+        }
+        // Without its name, a person can still name a lost node by its number.
+        if isNew, let name { try? await book.store(name, of: replica) }
     }
 
     /// The replicas that may keep a copy and can be reached: on other machines first, then those that have run for longest.
     private nonisolated func available() -> [ReplicaID] {
-        let peers = peers.withLockedValue { $0 }
-        return peers.filter { system.isLinked($0.value.node) && $0.value.introduction.hasRoom }
-            .sorted { left, right in
-                let (one, other) = (left.value.introduction, right.value.introduction)
-                let areElsewhere = (one.machine != machine, other.machine != machine)
-                if areElsewhere.0 != areElsewhere.1 { return areElsewhere.0 }
-                return (one.uptime, left.key) > (other.uptime, right.key)
-            }
-            .map(\.key)
+        let peers = state.withLockedValue { $0.peers }
+        guard !peers.isEmpty else { return [] }
+        let draining = Set(system.members.filter(\.isDraining).map(\.node))
+        return peers.filter { replica, peer in
+            system.isLinked(peer.node) && peer.introduction.hasRoom && !draining.contains(peer.node)
+        }
+        .sorted { left, right in
+            let (one, other) = (left.value.introduction, right.value.introduction)
+            let areElsewhere = (one.machine != machine, other.machine != machine)
+            if areElsewhere.0 != areElsewhere.1 { return areElsewhere.0 }
+            return (one.uptime, left.key) > (other.uptime, right.key)
+        }
+        .map(\.key)
     }
 
     nonisolated func actor(of node: NodeID) throws -> CopyActor {
@@ -180,7 +229,7 @@ package actor Copies {
     private nonisolated func call(
         _ request: ReplicaRequest<CopiedRows>, _ coordinator: CoordinatorID, _ replica: ReplicaID
     ) async throws -> ReplicaReply {
-        guard let peer = peers.withLockedValue({ $0[replica] }), system.isLinked(peer.node) else {
+        guard let peer = state.withLockedValue({ $0.peers[replica] }), system.isLinked(peer.node) else {
             throw JournalError(.unprotected, "there is no link to the node")
         }
         return try await actor(of: peer.node).ask(
@@ -205,10 +254,119 @@ package actor Copies {
     /// Forgets a replica whose coordinator has ended here. Its journal was set aside.
     func forget(_ coordinator: CoordinatorID) async { await replicas.removeValue(forKey: coordinator)?.end() }
 
-    /// The name of the node that a replica is on, if it is in reach.
-    nonisolated func name(of replica: ReplicaID) -> String? {
-        guard let peer = peers.withLockedValue({ $0[replica] }) else { return nil }
-        return system.members.first { $0.node == peer.node }?.name
+    // MARK: - What people see and say
+
+    /// What the node of a replica is called; its number where that is not known.
+    nonisolated func name(of replica: ReplicaID) -> String {
+        state.withLockedValue { $0.names[replica] } ?? "\(replica)"
+    }
+
+    /// How the copies of a coordinator's journal are; `nil` where it does not work here.
+    nonisolated func report(of replica: Replica) -> CopyReport? {
+        replica.report.map { report in
+            CopyReport(
+                term: report.term, wanted: report.wanted,
+                copies: report.copies.map { copy in
+                    var state = copy.state
+                    state.node = name(of: copy.replica)
+                    return state
+                }, isWaiting: report.missing != nil)
+        }
+    }
+
+    /// Why nothing counts as stored now; `nil` where it does.
+    nonisolated func waiting(of replica: Replica) -> JournalError? {
+        guard let missing = replica.report?.missing else { return nil }
+        let names = missing.map(name(of:)).sorted().joined(separator: " and ")
+        return JournalError(
+            .unprotected,
+            """
+            \(names), which \(missing.count == 1 ? "keeps" : "keep") copies, \(missing.count == 1 ? "does" : "do") not \
+            answer; it goes on when \(missing.count > 1 ? "one of them" : "that") is back, or on your word: skynode jobs unprotect
+            """)
+    }
+
+    /// The replicas of coordinators that work here, or would if enough others were in reach.
+    var primaries: [Replica] { replicas.values.filter { $0.report != nil } }
+
+    /// How the copies are of everything that works here.
+    var reports: [CopyReport] { primaries.compactMap(report(of:)) }
+
+    /// Lets standbys take over everything that works here. Where one has everything, that is done within moments.
+    ///
+    /// - Returns: how many coordinators work here still that others keep copies of.
+    func handOver(within limit: Duration) async -> Int {
+        await withTaskGroup(of: Bool.self) { group in
+            for replica in primaries where replica.report?.copies.contains(where: \.state.hasVote) == true {
+                group.addTask { await replica.handOver(within: limit) }
+            }
+            var left = 0
+            for await isDone in group where !isDone { left += 1 }
+            return left
+        }
+    }
+
+    /// Lets coordinators of this node go on without their copies, on a person's word.
+    ///
+    /// - Returns: how many now go on alone.
+    func goOnAlone(_ request: UnprotectRequest) async throws -> Int {
+        var chosen: [Replica] = []
+        if request.jobs.isEmpty {
+            chosen = primaries
+        } else {
+            for job in request.jobs {
+                guard let place = await locateHere(job),
+                    let replica = replicas.values.first(where: { replica in
+                        owners.withLockedValue { $0[place.actor]?.coordinatorID } == replica.coordinator
+                    })
+                else { throw RemoteError(.failed, "\(RemoteError.unknownJob) \(job)") }
+                if !chosen.contains(where: { $0 === replica }) { chosen.append(replica) }
+            }
+        }
+        for replica in chosen { await replica.goOnAlone() }
+        for replica in chosen {
+            logger.notice(
+                "a coordinator goes on alone, on a person's word; new copies are made when nodes are here",
+                metadata: ["coordinator": "\(replica.coordinator)"])
+        }
+        return chosen.count
+    }
+
+    /// Takes over what a lost node had, on a person's word, as far as this node has copies of it.
+    ///
+    /// - Parameter node: the node's name, or the number of its replica.
+    func adopt(from node: String) async throws -> [AdoptedCopy] {
+        if system.members.contains(where: { $0.name == node && system.isLinked($0.node) }) {
+            throw RemoteError(.failed, "node \(node) is here, and has its jobs")
+        }
+        var adopted: [AdoptedCopy] = []
+        for replica in replicas.values {
+            guard let copy = await replica.adoptable, name(of: copy.primary) == node || "\(copy.primary)" == node else {
+                continue
+            }
+            await replica.adopt()
+            adopted.append(
+                AdoptedCopy(coordinator: "\(replica.coordinator)", missing: copy.missing, silent: copy.silent))
+            logger.notice(
+                "a coordinator is taken over on a person's word",
+                metadata: ["coordinator": "\(replica.coordinator)", "node": "\(PrintableText.of(node))"])
+        }
+        guard !adopted.isEmpty else {
+            let known = Set(await names()).sorted().joined(separator: ", ")
+            throw RemoteError(
+                .failed,
+                "there is no copy here of what \(node) had" + (known.isEmpty ? "" : "; there are of: \(known)"))
+        }
+        return adopted
+    }
+
+    /// The nodes of whose jobs there are copies here.
+    private func names() async -> [String] {
+        var names: [String] = []
+        for replica in replicas.values {
+            if let copy = await replica.adoptable { names.append(name(of: copy.primary)) }
+        }
+        return names
     }
 
     static let patience = Duration.seconds(1)

@@ -19,6 +19,12 @@ package distributed actor CopyActor: ClusterActor {
         Method("find", "$s7SkyCore9CopyActorC4findy9Transport8IdentityVyAA12SubmittedJobOGSgSSYaKFTE") {
             (actor: isolated CopyActor, argument: String) in await actor.find(argument)
         },
+        Method("unprotect", "$s7SkyCore9CopyActorC9unprotectySiAA16UnprotectRequestVYaKFTE") {
+            (actor: isolated CopyActor, argument: UnprotectRequest) in try await actor.unprotect(argument)
+        },
+        Method("adopt", "$s7SkyCore9CopyActorC5adoptySayAA07AdoptedC0VGSSYaKFTE") {
+            (actor: isolated CopyActor, argument: String) in try await actor.adopt(argument)
+        },
     ])
 
     package static let wellKnownName = "copies"
@@ -28,6 +34,12 @@ package distributed actor CopyActor: ClusterActor {
     init(_ copies: Copies, actorSystem: ClusterSystem) {
         self.actorSystem = actorSystem
         self.copies = copies
+    }
+
+    /// The one on the node of a coordinator.
+    package static func beside(_ coordinator: Coordinator) throws -> CopyActor {
+        try resolve(
+            id: ActorAddress(node: coordinator.id.node, name: wellKnownName), using: coordinator.actorSystem)
     }
 
     /// A node says who it is as a keeper of copies, and hears who this one is.
@@ -43,6 +55,37 @@ package distributed actor CopyActor: ClusterActor {
 
     /// The job that was submitted with a token to a coordinator of this node; `nil` if there is none.
     package distributed func find(_ token: String) async -> JobID? { await copies.jobHere(withToken: token) }
+
+    /// Lets coordinators of this node go on without their copies. That is a person's word that no other node has taken over.
+    ///
+    /// - Returns: how many go on alone.
+    /// - Throws: `RemoteError` where a job is not known here.
+    package distributed func unprotect(_ request: UnprotectRequest) async throws -> Int {
+        try await copies.goOnAlone(request)
+    }
+
+    /// Takes over what a lost node had, as far as there are copies of it here. That is a person's word that it is lost, and that no
+    /// other node takes over.
+    ///
+    /// - Parameter node: the node's name.
+    /// - Throws: `RemoteError` where there is no copy here, or where the node is in reach.
+    package distributed func adopt(_ node: String) async throws -> [AdoptedCopy] { try await copies.adopt(from: node) }
+}
+
+/// Which jobs' coordinators are to go on without copies; none means all that work on the node.
+package struct UnprotectRequest: Codable, Sendable {
+    package var jobs: [JobID]
+
+    package init(jobs: [JobID]) { self.jobs = jobs }
+}
+
+/// A copy that was taken over on a person's word.
+package struct AdoptedCopy: Codable, Sendable {
+    package var coordinator: String
+    /// How many batches the lost node had stored and this copy lacks, as far as is known; `nil` where nothing is.
+    package var missing: UInt64?
+    /// For how long the lost node had not been heard; `nil` where it was not heard since this node's start.
+    package var silent: Duration?
 }
 
 /// Who a node is as a keeper of copies.

@@ -4,6 +4,7 @@ import Transport
 protocol JobOwner: Sendable {
     /// The name of its actor.
     var name: String { get }
+    var coordinatorID: CoordinatorID { get }
     func has(_ job: JobID) async -> Bool
     /// The job that was submitted with a token.
     func job(withToken token: String) async -> JobID?

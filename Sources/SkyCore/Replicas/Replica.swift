@@ -31,8 +31,15 @@ actor Replica {
         var appended: Journal.Appended?
         /// Whether it is enough that this node has stored them.
         var isLocal: Bool
-        /// `nil` when nobody waits any more.
-        var done: CheckedContinuation<Result<Journal.Appended, JournalError>, Never>?
+        var waiter = Waiter.coming
+    }
+
+    /// Who waits for what becomes of a proposal.
+    private enum Waiter {
+        /// The one that has proposed it, when it has carried out the write that follows from it.
+        case coming
+        case waiting(CheckedContinuation<Result<Journal.Appended, JournalError>, Never>)
+        case nobody
     }
 
     nonisolated let coordinator: CoordinatorID
@@ -51,10 +58,18 @@ actor Replica {
     /// The coordinator's entries, oldest first, by number of their proposal.
     private var proposals: [UInt64: Proposal] = [:]
     private var unstored: [UInt64] = []
+    /// What became of proposals whose waiters are still to come.
+    private var results: [UInt64: Result<Journal.Appended, JournalError>] = [:]
+    /// Whether the next write is taken by the one that proposes, which spares it the way through other tasks.
+    private var takesWrite = false
+    private var takenWrite: ReplicaWrite<CopiedRows>?
     private var lastProposal: UInt64 = 0
     private var lastError: JournalError?
     /// Whether nothing is carried out any more.
     private var hasEnded = false
+    /// Whether a standby is being asked to take over.
+    private var isHandingOver = false
+    private let reported = NIOLockedValueBox<Report?>(nil)
 
     /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
     init(
@@ -101,13 +116,25 @@ actor Replica {
 
     private func tick() async {
         while !hasEnded {
-            do { try await Task.sleep(for: Replica.tickInterval) } catch { return }
+            do { try await Task.sleep(for: hasNobody ? Replica.lonelyInterval : Replica.tickInterval) } catch { return }
             let available = available()
             step { $0.tick(available: available) }
+            updateReport()
         }
     }
 
     private static let tickInterval = Duration.milliseconds(100)
+    /// Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
+    private static let lonelyInterval = Duration.seconds(1)
+
+    private var hasNobody: Bool {
+        if case .primary(let primary) = core.role { primary.followers.isEmpty } else { false }
+    }
+
+    private func updateReport() {
+        let report = makeReport()
+        reported.withLockedValue { $0 = report }
+    }
 
     // MARK: - Events
 
@@ -133,11 +160,19 @@ actor Replica {
         let content = CopiedRows(rows, ran: ran)
         lastProposal += 1
         let number = lastProposal
+        proposals[number] = Proposal(rows: rows, ran: ran, isLocal: isLocal)
+        unstored.append(number)
+        takesWrite = true
+        step { $0.propose(content, proposal: number) }
+        takesWrite = false
+        if let write = takenWrite {
+            takenWrite = nil
+            await carryOut(write)
+        }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                proposals[number] = Proposal(rows: rows, ran: ran, isLocal: isLocal, done: continuation)
-                unstored.append(number)
-                step { $0.propose(content, proposal: number) }
+                if let result = results.removeValue(forKey: number) { return continuation.resume(returning: result) }
+                proposals[number]?.waiter = .waiting(continuation)
                 if Task.isCancelled { abandon(number) }
             }
         } onCancel: {
@@ -156,27 +191,81 @@ actor Replica {
     /// Whether nobody else has to be asked.
     var isAlone: Bool { core.record.set.isQuorum([core.own]) }
 
-    /// Lets a standby take over.
-    func handOver() { step { $0.handOver() } }
+    /// Lets a standby that has everything take over, and waits until it was asked; it may refuse.
+    ///
+    /// - Returns: whether this replica is the primary no more.
+    func handOver(within limit: Duration) async -> Bool {
+        let end = ContinuousClock.now + limit
+        while core.isPrimary, !hasEnded, ContinuousClock.now < end {
+            let available = available()
+            step { $0.handOver(to: available) }
+            guard (try? await Task.sleep(for: Replica.handOverInterval)) != nil else { break }
+        }
+        while isHandingOver, ContinuousClock.now < end, (try? await Task.sleep(for: Replica.handOverInterval)) != nil {}
+        return !core.isPrimary
+    }
 
-    /// Why nothing can be committed now; `nil` where it can, or where this replica is not the primary.
-    var waiting: [ReplicaID]? {
+    private static let handOverInterval = Duration.milliseconds(20)
+
+    /// Goes on without the other members, on a person's word.
+    func goOnAlone() { step { $0.goOnAlone() } }
+
+    /// Takes over without the other members, on a person's word.
+    func adopt() { step { $0.adopt() } }
+
+    /// Of whom this is a copy, and what is known of what it lacks; `nil` where it cannot take over.
+    var adoptable: (primary: ReplicaID, missing: UInt64?, silent: Duration?)? {
+        guard !core.isPrimary, let primary = core.primary ?? core.record.promisedTo, primary != core.own,
+            let position = core.record.position
+        else { return nil }
+        // After a start it is not known how far the primary was.
+        guard core.primary != nil, core.knownTerm == position.term, let head = core.known[primary] else {
+            return (primary, nil, nil)
+        }
+        return (primary, head - min(head, position.number), core.now - core.lastContact)
+    }
+
+    /// How many copies are to be kept from now on, and how long a primary may be silent.
+    func setPolicy(_ policy: CopyPolicy) { step { $0.policy = policy } }
+
+    /// How the copies are; `nil` where this replica is not the primary, or was not a moment ago.
+    nonisolated var report: Report? { reported.withLockedValue { $0 } }
+
+    /// How the copies of a primary's journal are.
+    struct Report: Sendable {
+        var term: UInt64
+        var isOpen: Bool
+        var wanted: Int
+        /// The members that do not answer, where something waits for them.
+        var missing: [ReplicaID]?
+        var copies: [(replica: ReplicaID, state: CopyState)]
+    }
+
+    private func makeReport() -> Report? {
+        guard case .primary(let primary) = core.role, let head = core.record.position else { return nil }
+        let copies = primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
+            var state = CopyState(hasVote: core.record.set.members.contains(replica))
+            state.isInReach = core.now - follower.lastHeard < core.policy.contactTime
+            state.isFull = follower.isFull
+            if case .following = follower.phase {
+                let behind = head.number - min(follower.acked, head.number)
+                state.behind = behind
+                let whole = primary.headTimes.last(upTo: follower.acked) ?? primary.begun
+                state.secondsBehind = behind == 0 ? 0 : (core.now - whole) / .seconds(1)
+            }
+            return (replica, state)
+        }
+        return Report(
+            term: primary.term, isOpen: primary.stage == .open, wanted: core.policy.copies, missing: waiting,
+            copies: copies)
+    }
+
+    /// The members that do not answer, where nothing can be committed because of them.
+    private var waiting: [ReplicaID]? {
         guard case .primary(let primary) = core.role, primary.committed < core.record.position?.number ?? 0,
             !core.record.set.isQuorum([core.own]), core.now - primary.quorumHeard > core.policy.contactTime
         else { return nil }
         return core.record.set.everyone.filter { $0 != core.own }
-    }
-
-    /// Who keeps copies, and how far they are; `nil` where this replica is not the primary.
-    var copies: [(replica: ReplicaID, behind: UInt64?, hasVote: Bool)]? {
-        guard case .primary(let primary) = core.role, let head = core.record.position else { return nil }
-        return primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
-            let isFollowing = if case .following = follower.phase { true } else { false }
-            return (
-                replica, isFollowing ? head.number - min(follower.acked, head.number) : nil,
-                core.record.set.members.contains(replica)
-            )
-        }
     }
 
     /// Opens the journal for the coordinator that works here from now on.
@@ -188,12 +277,20 @@ actor Replica {
 
     private func handle(_ output: ReplicaCore<CopiedRows>.Output) {
         switch output {
-        case .write(let write): effectsInput.yield(.write(write))
-        case .send(let request, let replica, let call): effectsInput.yield(.send(request, to: replica, call: call))
+        case .write(let write):
+            if takesWrite { takenWrite = write } else { effectsInput.yield(.write(write)) }
+            takesWrite = false
+        case .send(let request, let replica, let call):
+            if case .takeOver = request { isHandingOver = true }
+            effectsInput.yield(.send(request, to: replica, call: call))
         case .read(let replica, let cursor): effectsInput.yield(.read(for: replica, from: cursor))
         case .answer(let reply, let ticket): answers.removeValue(forKey: ticket)?.resume(returning: reply)
-        case .open(let term): eventsInput.yield(.opened(term: term))
-        case .close(let closure): eventsInput.yield(.closed(closure))
+        case .open(let term):
+            updateReport()
+            eventsInput.yield(.opened(term: term))
+        case .close(let closure):
+            updateReport()
+            eventsInput.yield(.closed(closure))
         case .committed(let number):
             for (proposal, state) in proposals.sorted(by: { $0.key < $1.key }) {
                 guard let stored = state.number, stored <= number, let appended = state.appended else { continue }
@@ -216,8 +313,12 @@ actor Replica {
     }
 
     private func answer(_ proposal: UInt64, _ result: Result<Journal.Appended, JournalError>) {
-        proposals[proposal]?.done?.resume(returning: result)
-        proposals[proposal]?.done = nil
+        switch proposals[proposal]?.waiter {
+        case .coming: results[proposal] = result
+        case .waiting(let continuation): continuation.resume(returning: result)
+        case .nobody, nil: break
+        }
+        proposals[proposal]?.waiter = .nobody
     }
 
     // MARK: - Effects
@@ -226,6 +327,7 @@ actor Replica {
         switch effect {
         case .write(let write): await carryOut(write)
         case .send(let request, let replica, let number):
+            defer { if case .takeOver = request { isHandingOver = false } }
             do {
                 let reply = try await withDeadline(Replica.patience) { [call, coordinator] in
                     try await call(request, coordinator, replica)

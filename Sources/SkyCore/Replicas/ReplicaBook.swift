@@ -24,6 +24,7 @@ final class ReplicaBook: Sendable {
                         CREATE TABLE IF NOT EXISTS own(id INTEGER NOT NULL);
                         CREATE TABLE IF NOT EXISTS promise(
                             coordinator INTEGER PRIMARY KEY, term INTEGER NOT NULL, replica INTEGER);
+                        CREATE TABLE IF NOT EXISTS peer(replica INTEGER PRIMARY KEY, name TEXT NOT NULL);
                         """)
                 if let id = try Int64.fetchOne(database, sql: "SELECT id FROM own") {
                     return ReplicaID(rawValue: UInt64(bitPattern: id))
@@ -71,4 +72,39 @@ final class ReplicaBook: Sendable {
             throw Journal.failure(error, path)
         }
     }
+
+    // MARK: - Names
+
+    /// The names of the nodes that were met, by their replicas.
+    func names() async throws(JournalError) -> [ReplicaID: String] {
+        do {
+            return try await queue.read { database in
+                try Row.fetchAll(database, sql: "SELECT replica, name FROM peer").reduce(into: [:]) { names, row in
+                    guard let id = Int64.fromDatabaseValue(row["replica"]) else { return }
+                    names[ReplicaID(rawValue: UInt64(bitPattern: id))] = String.fromDatabaseValue(row["name"])
+                }
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    /// Stores what the node of a replica is called, so that a person can name it when it is lost.
+    func store(_ name: String, of replica: ReplicaID) async throws(JournalError) {
+        do {
+            try await queue.write { database in
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO peer(replica, name) VALUES (?, ?)",
+                    arguments: [Journal.key(replica), name])
+                // Those that are here are met again, so nothing but names of the dead is lost.
+                try database.execute(
+                    sql: "DELETE FROM peer WHERE replica != ? AND (SELECT count(*) FROM peer) > ?",
+                    arguments: [Journal.key(replica), ReplicaBook.nameLimit])
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
+
+    private static let nameLimit = 4096
 }

@@ -39,7 +39,7 @@ actor ReplicaStore {
         place = .copy(folder, isThere ? try Journal(copy: ReplicaStore.name, in: folder, limits: limits) : nil)
     }
 
-    private static let name = "journal.sqlite"
+    static let name = "journal.sqlite"
     private static let nextName = "next.sqlite"
 
     private var journal: Journal? {

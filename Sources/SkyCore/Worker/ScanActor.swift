@@ -48,10 +48,14 @@ package distributed actor ScanActor: ClusterActor {
     private var expiry: (due: Duration?, sooner: Latch)?
     /// Latches for those who wait until nothing runs any more, and until all results are fetched, too.
     private var ending: (idle: Latch, fetched: Latch)?
+    /// Is called when a person has drained or resumed the node.
+    private let drained: @Sendable (Bool) -> Void
 
     package init(
-        slots: Int, runner: TaskRunner, leaseDuration: Duration = ScanActor.leaseDuration, actorSystem: ClusterSystem
+        slots: Int, runner: TaskRunner, leaseDuration: Duration = ScanActor.leaseDuration, actorSystem: ClusterSystem,
+        drained: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
+        self.drained = drained
         self.actorSystem = actorSystem
         self.runner = runner
         book = WorkBook(slots: slots, leaseDuration: leaseDuration)
@@ -126,6 +130,7 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func drain(_ isDraining: Bool) {
         carryOut(book.setDraining(isDraining, now: now))
         actorSystem.drain(isDraining)
+        drained(isDraining)
     }
 
     private func collected(_ request: CollectRequest, by caller: NodeID) throws -> CollectReply {

@@ -69,6 +69,7 @@ struct DoctorCommand: AsyncParsableCommand {
             settings: multicast ?? MulticastSettings(), trials: [:], firewall: .find(), seconds: seconds)
         let trials = LinkTrials(system: system)
         examination.own = await own(at: address, trials)
+        if case .answers(let node, _, _) = examination.own { examination.copies = await trials.copies(of: node) }
         var addresses = seeds
         if case .survey(let survey) = heard {
             for address in survey.neighbours.values.flatMap(\.addresses) where !addresses.contains(address) {

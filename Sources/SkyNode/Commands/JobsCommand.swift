@@ -11,7 +11,8 @@ struct JobsCommand: AsyncParsableCommand {
         commandName: "jobs", abstract: "List, follow, cancel and fetch jobs.",
         discussion: """
             Jobs belong to the node they were submitted to and are kept there, with their results, until they are deleted \
-            or old. A job is called by its id, by the first digits of it, or @last, the newest \
+            or old. Where there are three nodes or more, two others keep copies and take the jobs over when that node is \
+            lost. A job is called by its id, by the first digits of it, or @last, the newest \
             (jobs results: the newest scan).
 
             EXAMPLES:
@@ -25,7 +26,8 @@ struct JobsCommand: AsyncParsableCommand {
         subcommands: [
             JobsListCommand.self, JobsShowCommand.self, JobsWhyCommand.self, JobsWatchCommand.self,
             JobsResultsCommand.self,
-            JobsCancelCommand.self, JobsDeleteCommand.self, JobsStorageCommand.self,
+            JobsCancelCommand.self, JobsDeleteCommand.self, JobsStorageCommand.self, JobsUnprotectCommand.self,
+            JobsAdoptCommand.self,
         ], defaultSubcommand: JobsListCommand.self)
 }
 
@@ -39,7 +41,7 @@ struct JobArgument: ParsableArguments {
     @OptionGroup var options: NodeOptions
 
     func with<Result: Sendable>(_ body: (Coordinator, JobListing) async throws -> Result) async throws -> Result {
-        try await options.with { try await body($0, try JobReference.find(job, in: try await $0.list())) }
+        try await options.with { try await body($0, try await JobReference.find(job, at: $0)) }
     }
 
     /// As `with`, for work that goes on where the node is lost and comes back.
@@ -47,7 +49,7 @@ struct JobArgument: ParsableArguments {
         patience: Duration = .zero, _ body: (CoordinatorConnection, JobListing) async throws -> Result
     ) async throws -> Result {
         try await options.following(patience: patience) {
-            try await body($0, try JobReference.find(job, in: try await $0.coordinator.list()))
+            try await body($0, try await JobReference.find(job, at: $0.coordinator))
         }
     }
 }
@@ -87,7 +89,7 @@ struct JobsListCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.with { coordinator in
             if let job {
-                let found = try JobReference.find(job, in: try await coordinator.list())
+                let found = try await JobReference.find(job, at: coordinator)
                 return try await JobsShowCommand.show(found, coordinator, options.format)
             }
             guard all else { return try print(try await coordinator.list().map { (nil, $0) }) }

@@ -47,6 +47,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     @Option(ServeKeys.slots) var slots: Int?
     @Option(ServeKeys.workerMemory) var workerMemory: SizeArgument?
     @Option(ServeKeys.stopGrace) var stopGrace: DurationArgument
+    @Option(ServeKeys.handOver) var handOver: HandOver
 
     @Flag(
         name: .customLong("allow-crash"),
@@ -114,10 +115,12 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         }
         let node = try Node(settings, journal: journal)
         let reloads = Reloads(
-            configured.source, now: configured.arguments, grace: stopGrace.duration, threshold: threshold)
+            configured.source, now: configured.arguments, grace: stopGrace.duration, handOver: handOver,
+            threshold: threshold)
         let service = NodeService(
             node: node, listen: try address(), notice: network.security.notice,
             http: http, manager: ServiceManager(environment: environment), grace: { reloads.grace },
+            handsOver: { reloads.handOver == .stop },
             reload: { await reloads.reload($0) })
         var configuration = ServiceGroupConfiguration(
             services: [service], gracefulShutdownSignals: [.sigterm, .sigint],
@@ -135,8 +138,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     func changeable() throws -> NodeChange {
         let settings = try settings(Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
         return NodeChange(
-            slots: settings.slots, retention: settings.retention, limits: try limits(), join: settings.cluster.join,
-            grace: stopGrace.duration, logLevel: logLevel)
+            slots: settings.slots, retention: settings.retention, limits: try limits(), copies: settings.copies,
+            join: settings.cluster.join, grace: stopGrace.duration, handOver: handOver, logLevel: logLevel)
     }
 
     /// Checks what shows only when all settings are put together.

@@ -7,7 +7,9 @@ struct NodeChange {
     var slots: Int
     var retention: JobRetention
     var limits: JournalLimits
+    var copies: CopyPolicy
     var join: [NodeAddress]
     var grace: Duration
+    var handOver: HandOver
     var logLevel: Logger.Level
 }

@@ -8,7 +8,8 @@ enum ServeKeys {
     /// All keys, in the order of the table.
     static let all: [ConfigurationKey] = [
         name, listen.key, advertise, slots, workerMemory, data, dataLimit, cacheSize, pixelCache, keepJobs.key,
-        keepDays.key, copies.key, adoptAfter.key, stopGrace.key, clusterKey, acceptKey, certificate, privateKey,
+        keepDays.key, copies.key, adoptAfter.key, stopGrace.key, handOver.key, clusterKey, acceptKey, certificate,
+        privateKey,
         trustRoots, insecure, interface,
         multicast, noMulticast, join, http, httpToken, httpHost, logLevel.key, logFormat.key,
     ]
@@ -113,7 +114,7 @@ enum ServeKeys {
             details: """
                 How many other nodes keep a copy of this node's jobs and results, and take them over when this machine is \
                 lost: 2 survive the loss of one machine, 4 of two; 0 for none. All nodes should have the same value.
-                """)
+                """, canChange: true)
     }
 
     static let adoptAfter = DefaultedKey(DurationArgument(CopyPolicy().adoptAfter)) { time in
@@ -121,7 +122,18 @@ enum ServeKeys {
             name: "adopt-after", unit: "a duration, as 5s", placeholder: "duration",
             fallback: time.defaultValueDescription,
             purpose: "how long a node is silent before others take its jobs over",
-            details: "How long a node is silent before those that have copies take its jobs over: 5s, 1m.")
+            details: "How long a node is silent before those that have copies take its jobs over: 5s, 1m.",
+            canChange: true)
+    }
+
+    static let handOver = DefaultedKey(HandOver.drain) { when in
+        ConfigurationKey(
+            name: "hand-over", unit: "drain or stop", placeholder: "when", fallback: when.rawValue,
+            purpose: "when others take this node's jobs over at once: when it is drained, or also each time it stops",
+            details: """
+                When other nodes take this node's jobs over at once: drain, when it is drained (skynode nodes drain); \
+                stop, also each time that it stops, for a machine that is often away for long.
+                """, canChange: true)
     }
 
     // MARK: - Who may take part

@@ -31,13 +31,17 @@ struct JobTable {
             TableColumn("SUBMITTED", listings.map { JobTable.submitted($0, now) }),
             TableColumn("TIME", listings.map { DurationText.taken($0.status.elapsed.inSeconds) }),
         ]
+        let copies = listings.map { CopyWords.short($0.copies) }
+        let haveCopies = copies.contains { !$0.isEmpty }
+        if haveCopies { columns.append(TableColumn("COPIES", copies)) }
         if namesNodes { columns.append(TableColumn("NODE", jobs.map { $0.node ?? "" })) }
         // The column about what a job does may be of any length, so it comes last.
         columns.append(TableColumn("WHAT", titles, shortCells: titles.map(JobTable.withoutFolders)))
         let isUsual = listings.allSatisfy { $0.priority == 0 }
         let steps: [TextTable.Step] =
             (isUsual ? [.drop("PRIORITY")] : []) + [
-                .shorten("JOB"), .shorten("WHAT"), .squeeze("WHAT", to: 20), .drop("RUNNING"), .drop("PRIORITY"),
+                .shorten("JOB"), .shorten("WHAT"), .squeeze("WHAT", to: 20), .drop("COPIES"), .drop("RUNNING"),
+                .drop("PRIORITY"),
                 .drop("FAILED"),
             ]
         lines = TextTable(columns, steps: steps, width: width, style: style).lines
@@ -95,6 +99,9 @@ struct JobDetailLines {
             "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
                 + "\(status.failed) failed, \(status.retries) retried",
         ]
+        if let copies = job.copies, copies.wanted > 0 || !copies.copies.isEmpty {
+            lines.append("copies     \(CopyWords.long(copies))")
+        }
         if let cached = status.cached, cached > 0 {
             lines.append("cached     \(cached) of the completed, from earlier results")
         }
@@ -129,6 +136,7 @@ struct JobLine: Encodable {
     var failures: [String: String]?
     /// The node that has the job, where several were asked.
     var coordinator: String?
+    var copies: CopyLine?
 
     init(_ job: JobListing, _ details: JobDetails? = nil, coordinator: String? = nil) {
         self.coordinator = coordinator
@@ -136,6 +144,7 @@ struct JobLine: Encodable {
         what = job.title
         state = JobTable.state(job)
         reason = job.reason
+        copies = job.copies.map(CopyLine.init)
         priority = job.priority
         submitted = JobTable.time(job.submitted)
         seconds = job.status.elapsed.inSeconds

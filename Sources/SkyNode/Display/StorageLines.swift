@@ -9,12 +9,7 @@ struct StorageLines {
         let copies = usage.copies.map { copies in
             copies.isEmpty
                 ? "copies: none; there is no other node that keeps any"
-                : "copies: "
-                    + copies.map { copy in
-                        let state = copy.behind.map { $0 == 0 ? "complete" : "\($0) batches behind" } ?? "not complete"
-                        return
-                            "\(copy.node ?? "a node that is not here") (\(state)\(copy.hasVote ? "" : ", without a vote"))"
-                    }.joined(separator: ", ")
+                : "copies: " + copies.map(CopyWords.one).joined(separator: ", ")
         }
         lines =
             [

@@ -42,6 +42,14 @@ struct Examination {
     var firewall: Firewall
     /// How long the command listened.
     var seconds: Int
+    /// Where the copies of the own node's jobs are; `nil` where it does not say.
+    var copies: Copies?
+
+    /// The copies of a node's jobs.
+    struct Copies {
+        var wanted: Int
+        var states: [CopyState]
+    }
 
     private var port: Int {
         if case .hostPort(_, let port) = address { port } else { 0 }
@@ -63,7 +71,36 @@ struct Examination {
                     "stop that program, or give all nodes another group and port: --multicast"))
         case .survey(let survey): findings += surveyFindings(survey)
         }
-        return findings + seedFindings
+        return findings + copyFindings + seedFindings
+    }
+
+    private var copyFindings: [Finding] {
+        guard let copies, case .answers(_, let name, let members) = own else { return [] }
+        guard copies.wanted > 0 else {
+            return [
+                .note("copies are off: if this machine is lost, \(name)'s jobs are", "`copies: 2` in its configuration")
+            ]
+        }
+        let kept = copies.states.filter { $0.behind != nil && $0.isInReach != false }
+        let list = kept.map { CopyWords.one($0) }.joined(separator: ", ")
+        if kept.count(where: \.hasVote) >= min(2, copies.wanted), kept.count >= copies.wanted {
+            return [.ok("copies of \(name)'s jobs: \(list)")]
+        }
+        let others = max(0, members.count - 1)
+        let words =
+            kept.isEmpty ? "no other node keeps a copy of \(name)'s jobs" : "copies of \(name)'s jobs: \(list)"
+        guard others >= 2 else {
+            return [
+                .note(
+                    words + (kept.isEmpty ? "" : "; if it is lost, `skynode jobs adopt \(name)` there takes them over"),
+                    "with three nodes, the others take the jobs of a lost one over by themselves")
+            ]
+        }
+        return [
+            .problem(
+                words + ", though \(others) others are here, and there are to be \(copies.wanted)",
+                "a node that has just begun needs some seconds; those with a full disk or `copies: 0` keep none")
+        ]
     }
 
     private var protectionFinding: Finding {

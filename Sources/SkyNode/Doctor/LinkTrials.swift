@@ -46,6 +46,16 @@ struct LinkTrials {
         return trial
     }
 
+    /// Where the copies of a node's jobs are; `nil` where it does not say.
+    func copies(of node: NodeID) async -> Examination.Copies? {
+        let usage = try? await withDeadline(LinkTrials.patience) {
+            let address = ActorAddress(node: node, name: Coordinator.wellKnownName)
+            return try await Coordinator.resolve(id: address, using: system).storage()
+        }
+        guard let states = usage?.copies, let wanted = usage?.copiesWanted else { return nil }
+        return Examination.Copies(wanted: wanted, states: states)
+    }
+
     /// The members that a node lists, itself among them; `nil` where it does not say.
     func members(of node: NodeID) async -> [Member]? {
         try? await withDeadline(LinkTrials.patience) {

@@ -51,6 +51,7 @@ extension API {
             text.add(
                 "skynode_task_retries_total", "Further tries of tasks of those jobs.", "counter",
                 [([:], Double(health.tasks.retries))])
+            if let copies = health.copies { add(copies, to: &text) }
         }
         text.add(
             "skynode_clock_offset_seconds", "How far another node's clock is ahead of this one's.", "gauge",
@@ -111,6 +112,32 @@ extension API {
                 ]))
         text.add(metrics)
         return text.text
+    }
+
+    private func add(_ copies: CopyHealth, to text: inout PrometheusText) {
+        let gauges: [(String, String, Double)] = [
+            (
+                "skynode_copies_wanted", "Other nodes that are to keep a copy of this node's jobs.",
+                Double(copies.wanted)
+            ),
+            ("skynode_copies_kept", "Other nodes that keep one, and answer.", Double(copies.kept)),
+            (
+                "skynode_copies_behind_batches", "What the copy that is furthest behind lacks.",
+                Double(copies.batchesBehind)
+            ),
+            (
+                "skynode_copies_behind_seconds", "For how long that copy has lacked something.", copies.secondsBehind
+            ),
+            ("skynode_copies_term", "How often this node's jobs have changed hands at most.", Double(copies.term)),
+            (
+                "skynode_copies_waiting",
+                "Coordinators that wait because too few nodes that keep their jobs answer.", Double(copies.waiting)
+            ),
+        ]
+        for (name, help, value) in gauges { text.add(name, help, "gauge", [([:], value)]) }
+        text.add(
+            "skynode_takeovers_total", "Coordinators of other nodes that this node has taken over.", "counter",
+            [([:], Double(copies.takeovers))])
     }
 
     private func series(_ label: String, _ values: [(String, Int)]) -> [(labels: [String: String], value: Double)] {

@@ -8,6 +8,8 @@ extension API {
         private let node: Node
         /// The node's own coordinator, which may be another one later.
         var coordinator: Coordinator { node.coordinator }
+        /// Whether that coordinator works.
+        var takesJobs: Bool { node.takesJobs }
         /// How the node is. Anybody may ask for `/healthz`, and that must not make the node do more than it does.
         var health: SharedAnswer<NodeHealth>
         /// The jobs as metrics count them, and what the journal holds; `nil` where the coordinator refuses.

@@ -89,6 +89,9 @@ struct API: Sendable {
     }
 
     private func answer(_ route: APIRoute, _ request: Request, _ body: ByteBuffer?) async throws -> Response {
+        if route.isAboutJobs, !parts.takesJobs {
+            throw APIFailure(.serviceUnavailable, "this node \(UnopenedJobs.words)", [.retryAfter: "5"])
+        }
         switch route {
         case .metrics: return .text(await prometheus(), type: "text/plain; version=0.0.4; charset=utf-8")
         case .nodes:
@@ -184,10 +187,11 @@ struct API: Sendable {
     // MARK: - Jobs
 
     private func job(_ id: JobID) async throws -> JobListing {
-        guard let job = try await parts.coordinator.list().first(where: { $0.id == id }) else {
+        do {
+            return try await parts.coordinator.listing(id)
+        } catch let error as RemoteError where error.isAboutUnknownJob {
             throw APIFailure(.notFound, "there is no job \(id)")
         }
-        return job
     }
 
     /// The body of a request. However slowly it comes, the connection ends in time.
@@ -209,34 +213,47 @@ struct API: Sendable {
     /// Server-sent events (HTML, "Server-sent events"): one for each event of the job, until it has ended.
     private func events(_ id: JobID, _ request: Request) async throws -> Response {
         _ = try await job(id)
-        let last = request.headers[HTTPField.Name("Last-Event-ID")!].flatMap { Int($0) }
-        let first = max(0, last.map { $0 &+ 1 } ?? 0)
+        let history = FollowedHistory(lastEventID: request.headers[HTTPField.Name("Last-Event-ID")!])
         guard let follower = Follower.place(in: followers) else {
             throw APIFailure(.serviceUnavailable, "too many follow jobs already", [.retryAfter: "10"])
         }
-        let coordinator = parts.coordinator
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
-            body: ResponseBody { writer in
+            body: ResponseBody { [history] writer in
                 defer { withExtendedLifetime(follower) {} }
-                var next = first
+                var history = history
+                var answered = ContinuousClock.now
                 while !Task.isCancelled {
-                    let batch = try await coordinator.events(EventsRequest(job: id, from: next))
-                    next = max(next, batch.next)
+                    let batch: EventBatch
+                    do {
+                        batch = try await parts.coordinator.events(EventsRequest(job: id, from: history.next))
+                        answered = .now
+                    } catch let error as RemoteError
+                        where (error.isAboutUnknownJob || error.kind == .noSuchActor)
+                        && answered.duration(to: .now) < API.takeOverPatience
+                    {
+                        // Another node is about to take the job over.
+                        try await writer.write(ByteBuffer(string: ": waiting for the node with the job\n\n"))
+                        try await Task.sleep(for: .milliseconds(500))
+                        continue
+                    }
+                    guard let events = history.take(batch) else { continue }
                     var text = ""
-                    for event in batch.events {
-                        text += "id: \(event.number)\ndata: \(try JSONLine.encode(EventLine(event, subject: nil)))\n\n"
+                    for event in events {
+                        text +=
+                            "id: \(history.id(of: event))\ndata: \(try JSONLine.encode(EventLine(event, subject: nil)))\n\n"
                     }
                     // A comment finds out whether anybody is still there.
                     try await writer.write(ByteBuffer(string: text.isEmpty ? ": still running\n\n" : text))
-                    if batch.events.contains(where: \.kind.isEnd) { break }
-                    if batch.events.isEmpty, try await coordinator.list().first(where: { $0.id == id })?.state != nil {
-                        break
-                    }
+                    if events.contains(where: \.kind.isEnd) { break }
+                    if events.isEmpty, try await parts.coordinator.listing(id).state != nil { break }
                 }
                 try await writer.finish(nil)
             })
     }
+
+    /// How long those who follow a job wait for another node to take it over.
+    private static let takeOverPatience = Duration.seconds(30)
 }
 
 extension JobEvent.Kind {

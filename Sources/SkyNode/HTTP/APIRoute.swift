@@ -47,6 +47,14 @@ enum APIRoute: Hashable {
     /// Whether anybody may ask for it, as programs that watch over a node do.
     var isOpen: Bool { self == .health || self == .readiness }
 
+    /// Whether it is about jobs, which the coordinator has.
+    var isAboutJobs: Bool {
+        switch self {
+        case .jobs, .submit, .job, .delete, .events: true
+        case .health, .readiness, .metrics, .nodes: false
+        }
+    }
+
     /// Whether it changes something.
     var isChange: Bool {
         switch self {

@@ -31,6 +31,17 @@ enum JobReference {
         return job
     }
 
+    /// The job that is meant, of those that a node has; where a whole id is given, of those that any node has.
+    ///
+    /// - Throws: as `find(_:in:)`.
+    static func find(_ text: String, at coordinator: Coordinator) async throws -> JobListing {
+        let jobs = try await coordinator.list()
+        if let id = JobID(text), !jobs.contains(where: { $0.id == id }), let job = try? await coordinator.listing(id) {
+            return job
+        }
+        return try find(text, in: jobs)
+    }
+
     /// The scan whose results are meant, with its request.
     ///
     /// `@last` is the newest scan of the sky. What was submitted last may be a comparison or a scan with artificial stars: the

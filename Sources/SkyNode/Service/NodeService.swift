@@ -17,6 +17,8 @@ struct NodeService: Service {
     let manager: ServiceManager?
     /// How long running tasks may go on when it is to stop.
     let grace: @Sendable () -> Duration
+    /// Whether other nodes take the jobs over each time that it stops.
+    let handsOver: @Sendable () -> Bool
     /// Reads the configuration once more.
     let reload: @Sendable (Node) async -> Void
 
@@ -59,17 +61,29 @@ struct NodeService: Service {
 
     /// Watches over the node until shutdown is asked for, and then until its tasks have ended; a second signal ends that.
     private func untilStopped() async {
+        // A package that is upgraded or removed sends SIGUSR1 before it stops the node.
+        let isGoing = NIOLockedValueBox(false)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await watch() }
             group.addTask { await followReloads() }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigusr1) {
+                    isGoing.withLockedValue { $0 = true }
+                    node.system.logger.notice("when this node stops, its jobs are handed over")
+                }
+            }
             // This throws when it is cancelled, which is a shutdown too.
             try? await gracefulShutdown()
             group.cancelAll()
         }
         manager?.notify(.stopping)
         guard !Task.isCancelled else { return }
+        let handsOver = handsOver() || isGoing.withLockedValue { $0 }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await drain() }
+            group.addTask {
+                if handsOver { await node.handOver() }
+                await drain()
+            }
             group.addTask {
                 // Some managers send the first signal twice, to a job and to its processes.
                 let begun = ContinuousClock.now

@@ -8,6 +8,7 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
     private struct State {
         var last: ConfiguredArguments
         var grace: Duration
+        var handOver: HandOver
     }
 
     private let source: ConfigurationSource<Command>
@@ -18,16 +19,19 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
 
     init(
         _ source: ConfigurationSource<Command>, now configured: ConfiguredArguments, grace: Duration,
-        threshold: ServiceLogHandler.Threshold
+        handOver: HandOver, threshold: ServiceLogHandler.Threshold
     ) {
         self.source = source
         started = configured
-        state = NIOLockedValueBox(State(last: configured, grace: grace))
+        state = NIOLockedValueBox(State(last: configured, grace: grace, handOver: handOver))
         self.threshold = threshold
     }
 
     /// How long tasks may go on when the node is to stop.
     var grace: Duration { state.withLockedValue { $0.grace } }
+
+    /// When jobs go to other nodes.
+    var handOver: HandOver { state.withLockedValue { $0.handOver } }
 
     func reload(_ node: Node) async {
         let logger = node.system.logger
@@ -42,12 +46,14 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
             return
         }
         let taken = state.withLockedValue { state in
-            defer { (state.last, state.grace) = (configured, change.grace) }
+            defer { (state.last, state.grace, state.handOver) = (configured, change.grace, change.handOver) }
             return state.last.changes(to: configured).filter(\.canChange)
         }
         let left = started.changes(to: configured).filter { !$0.canChange }
         threshold.level = change.logLevel
-        await node.change(slots: change.slots, retention: change.retention, limits: change.limits, join: change.join)
+        await node.change(
+            slots: change.slots, retention: change.retention, limits: change.limits, copies: change.copies,
+            join: change.join)
         let names = { (keys: [ConfigurationKey]) in keys.map(\.name).joined(separator: ", ") }
         logger.notice("configuration read again", metadata: ["changed": "\(taken.isEmpty ? "nothing" : names(taken))"])
         if !left.isEmpty {

@@ -99,9 +99,14 @@ actor CoordinatorConnection {
         if renewal == nil {
             if !isReported {
                 isReported = true
+                let isUnopened = (error as? RemoteError)?.kind == .noSuchActor
+                let reason =
+                    isUnopened
+                    ? "the node \(UnopenedJobs.words)"
+                    : "the link to the node was lost (\(PrintableText.of("\(error)")))"
                 speak(
-                    "skynode: the link to the node was lost (\(PrintableText.of("\(error)"))); trying again for "
-                        + "\(patience.components.seconds) s. Ctrl-C ends this, not the job")
+                    "skynode: \(reason); trying again for \(patience.components.seconds) s. Ctrl-C ends this, not the job"
+                )
             }
             let moveTime = ContinuousClock.now + CoordinatorConnection.ownTime
             renewal = Task {

@@ -3,6 +3,18 @@ import SkyCore
 import Transport
 
 extension NodeOptions {
+    /// A node that has handed its jobs over has no coordinator for a moment. What was called then has not been done.
+    private func whileOpening<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        let end = ContinuousClock.now + .seconds(2)
+        while true {
+            do {
+                return try await body()
+            } catch let error as RemoteError where error.kind == .noSuchActor && ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
     /// Asks the coordinator of the node that is meant.
     func with<Result: Sendable>(_ body: (Coordinator) async throws -> Result) async throws -> Result {
         try await following { reach in try await body(await reach.coordinator) }
@@ -14,7 +26,9 @@ extension NodeOptions {
     ) async throws -> Result {
         try await ClusterSession.client(node: node, network: network, log: log, patience: patience) { reach in
             do {
-                return try await body(reach)
+                return try await whileOpening { try await body(reach) }
+            } catch let error as RemoteError where error.kind == .noSuchActor {
+                throw CommandFailure(.noCluster, "the node \(UnopenedJobs.words)")
             } catch let error as RemoteError {
                 throw CommandFailure(.usage, PrintableText.of(error.message))
             }

@@ -243,7 +243,7 @@ extension SimulatedReplicas {
             }
         case .handOver:
             guard let host = hosts.indices.first(where: { hosts[$0].process?.isOpen == true }) else { return }
-            step(host) { $0.handOver() }
+            step(host) { $0.handOver(to: $0.record.set.members) }
         }
     }
 

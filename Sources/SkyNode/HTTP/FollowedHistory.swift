@@ -1,0 +1,37 @@
+import SkyCore
+
+/// How far a client of server-sent events has followed a job. When the job's coordinator begins anew, here or on another node, it
+/// begins a new history, whose events count from 0; so the id of an event names the history, too.
+struct FollowedHistory: Sendable {
+    /// The number of the first event that the client lacks.
+    private(set) var next = 0
+    /// The incarnation of the coordinator whose history it is; `nil` while none is known.
+    private var generation: UInt64?
+
+    /// - Parameter lastEventID: what the client says that it had last: `12`, or `4294967297.12`; `nil` where it says nothing.
+    init(lastEventID: String?) {
+        guard let parts = lastEventID?.split(separator: ".", omittingEmptySubsequences: false), parts.count <= 2,
+            let number = parts.last.flatMap({ Int($0) }), number >= 0
+        else { return }
+        next = number == .max ? number : number + 1
+        guard parts.count == 2 else { return }
+        generation = UInt64(parts[0])
+        if generation == nil { next = 0 }
+    }
+
+    /// Takes the answer to a question for the events from `next` on.
+    ///
+    /// - Returns: the events that are new to the client; `nil` where it has to be asked again, because this is another history.
+    mutating func take(_ batch: EventBatch) -> ArraySlice<JobEvent>? {
+        let isOther = generation != nil && batch.generation != nil && generation != batch.generation
+        generation = batch.generation ?? generation
+        if isOther, next > 0 {
+            next = 0
+            return nil
+        }
+        next = max(next, batch.next)
+        return batch.events[...]
+    }
+
+    func id(of event: JobEvent) -> String { generation.map { "\($0).\(event.number)" } ?? "\(event.number)" }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import SkyCore
+
+/// What a person decides about a replica, and what one replica decides about another, as values.
+struct ReplicaDecisionTests {
+    private typealias Core = ReplicaCore<SimulatedContent>
+
+    private let own = ReplicaID(rawValue: 1)
+    private let others = [ReplicaID(rawValue: 2), ReplicaID(rawValue: 3)]
+    private let position = LogPosition(term: 1, number: 7, hash: 99)
+
+    /// A replica that has a copy with seven batches, of a journal with three members.
+    private func core(promisedTo primary: ReplicaID, copies: Int = 2) -> Core {
+        let record = ReplicaRecord(
+            promised: 1, promisedTo: primary, position: position, set: ReplicaSet(members: [own] + others))
+        return Core(
+            own, record: record, recent: RecentBatches(), policy: CopyPolicy(copies: copies), seed: 1, now: .zero)
+    }
+
+    private func write(_ outputs: [Core.Output]) -> ReplicaWrite<SimulatedContent>? {
+        for case .write(let write) in outputs { return write }
+        return nil
+    }
+
+    private func opened(_ outputs: [Core.Output]) -> UInt64? {
+        for case .open(let term) in outputs { return term }
+        return nil
+    }
+
+    /// The members that the batch of a write names.
+    private func members(_ write: ReplicaWrite<SimulatedContent>?) -> [ReplicaID]? {
+        guard case .append(let batches, _, _) = write else { return nil }
+        return batches.first?.set?.members
+    }
+
+    @Test func `a standby takes over on a person's word, and asks nobody`() throws {
+        var core = core(promisedTo: others[0])
+        let promise = write(core.at(.seconds(1)) { $0.adopt() })
+        guard case .promise(let term, let replica) = promise else { throw CancellationError() }
+        #expect(term == 2 && replica == own)
+        let first = write(core.at(.seconds(1)) { $0.wrote(true) })
+        #expect(members(first) == [own])
+        #expect(opened(core.at(.seconds(1)) { $0.wrote(true) }) == 2)
+    }
+
+    @Test func `a word that cannot be stored changes nothing`() {
+        var core = core(promisedTo: others[0])
+        _ = core.at(.seconds(1)) { $0.adopt() }
+        #expect(write(core.at(.seconds(1)) { $0.wrote(false) }) == nil)
+        #expect(!core.isPrimary && core.record.promised == 1)
+    }
+
+    @Test func `the batch that begins an adopted journal is tried again until it is stored`() {
+        var core = core(promisedTo: others[0])
+        _ = core.at(.seconds(1)) { $0.adopt() }
+        _ = core.at(.seconds(1)) { $0.wrote(true) }
+        #expect(members(write(core.at(.seconds(1)) { $0.wrote(false) })) == [own])
+        #expect(opened(core.at(.seconds(1)) { $0.wrote(true) }) == 2)
+    }
+
+    @Test func `a primary without its standbys opens on a person's word, in its term`() {
+        var core = core(promisedTo: own)
+        #expect(core.isPrimary)
+        #expect(opened(core.at(.seconds(9)) { $0.begin() }) == nil, "its standbys do not answer")
+        #expect(members(write(core.at(.seconds(9)) { $0.goOnAlone() })) == [own])
+        #expect(opened(core.at(.seconds(9)) { $0.wrote(true) }) == 1)
+        // It has nobody to go on without any more.
+        #expect(write(core.at(.seconds(9)) { $0.goOnAlone() }) == nil)
+    }
+
+    @Test func `members that could not be changed on a full disk are changed later`() {
+        var core = core(promisedTo: own, copies: 0)
+        _ = core.at(.seconds(1)) { $0.goOnAlone() }
+        _ = core.at(.seconds(1)) { $0.wrote(false) }
+        #expect(core.record.set.members.count == 3)
+        #expect(members(write(core.at(.seconds(1)) { $0.goOnAlone() })) == [own])
+    }
+
+    @Test func `a primary hands over only to a standby that has everything and is in reach`() throws {
+        var core = core(promisedTo: own)
+        // Both standbys say that they have everything.
+        let calls = core.at(.seconds(1)) { $0.tick(available: others) }.compactMap { output in
+            if case .send(_, let replica, let call) = output { (replica, call) } else { nil }
+        }
+        try #require(calls.count == 2)
+        let reply = ReplicaReply(promised: 1, position: position, isGranted: true)
+        let outputs = calls.flatMap { replica, call in
+            core.at(.seconds(1)) { $0.replied(reply, from: replica, call: call) }
+        }
+        #expect(opened(outputs) == 1)
+        #expect(write(core.at(.seconds(1)) { $0.handOver(to: []) }) == nil)
+        guard case .promise(2, let standby) = write(core.at(.seconds(1)) { $0.handOver(to: [others[1]]) }) else {
+            Issue.record("it does not promise the next term")
+            return
+        }
+        #expect(standby == others[1])
+        let last = core.at(.seconds(1)) { $0.wrote(true) }
+        #expect(last.contains { if case .close(.handedOver) = $0 { true } else { false } })
+    }
+
+    @Test func `it is known since when a copy lacks something`() {
+        var times = HeadTimes()
+        for second in 0..<10 { times.note(UInt64(second / 3), at: .seconds(second)) }
+        #expect(times.last(upTo: 3) == .seconds(9))
+        #expect(times.last(upTo: 1) == .seconds(5), "batch 2 came at the sixth second")
+        for second in 10..<2000 { times.note(UInt64(second), at: .seconds(second)) }
+        #expect(times.last(upTo: 100) == nil, "that is longer ago than is known")
+    }
+}
