@@ -82,7 +82,7 @@ struct JobsTests {
     }
 
     @Test func `the jobs of all nodes are listed, each with its node, and all nodes are drained`() async throws {
-        try await RunningCluster.with(3, slots: 1) { cluster in
+        try await RunningCluster.with(3, slots: 1, options: { _ in ["--copies", "0"] }) { cluster in
             var submitted: [String: String] = [:]
             for number in 0..<2 {
                 let ended = try await Skynode.run(

@@ -7,7 +7,7 @@ package struct CopyPolicy: Hashable, Sendable {
     /// How often a primary calls a standby for which it has nothing.
     var heartbeat = Duration.seconds(1)
     /// How many copies there are to be beside the primary's own journal.
-    package var copies = 0
+    package var copies = 2
     /// How much later the next standby asks, so that two do not ask at the same time.
     var stagger = Duration.milliseconds(500)
     /// How long a candidate waits for promises.
