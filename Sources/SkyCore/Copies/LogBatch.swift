@@ -4,6 +4,8 @@ protocol LogContent: Sendable {
     var digest: UInt64 { get }
     /// About how many bytes it takes.
     var byteCount: Int { get }
+    /// Whether it only stands for a content, so that its batch can be sent to nobody.
+    var isMark: Bool { get }
 }
 
 /// Entries that are stored together, with their place in the journal.

@@ -1,12 +1,19 @@
 // MARK: - Primary
 
 extension ReplicaCore {
+    /// Whether this is a primary of whose journal nobody keeps a copy, or is about to. Then no batches are kept for anybody.
+    var isLonely: Bool {
+        guard case .primary(let primary) = role else { return false }
+        return primary.followers.isEmpty && record.set.everyone == [own]
+    }
+
     // MARK: - Own batches
 
     mutating func storedOwn(_ batch: LogBatch<Content>, _ proposal: UInt64?) {
         record.position = batch.position
         if let set = batch.set { record.set = set }
-        recent.append(batch)
+        // Whoever lacks a batch that is not kept gets a whole copy.
+        if isLonely || batch.content?.isMark == true { recent.removeAll() } else { recent.append(batch) }
         guard case .primary(var primary) = role, primary.term == batch.position.term else {
             if let proposal { outputs.append(.refused(proposal: proposal)) }
             return

@@ -40,11 +40,12 @@ extension Journal {
         guard let disk else { return }
         // What waits in the write-ahead log needs as much room again in the file. On a full disk, the ballast gives that room.
         let pages = JournalBallast.size(ofDisk: disk.size) / 2 / max(1, try database.number("PRAGMA page_size"))
-        if pages < usualLogPages { try database.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, pages))") }
+        try database.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, min(pages, usualLogPages)))")
     }
 
-    /// The number of pages in the write-ahead log at which SQLite by itself brings them into the file.
-    private static let usualLogPages = 1000
+    /// The number of pages in the write-ahead log at which they are brought into the file, twice SQLite's usual one: that
+    /// takes some milliseconds, for which an entry waits.
+    private static let usualLogPages = 2000
 
     static func migrate(_ queue: DatabaseQueue) throws {
         var migrator = DatabaseMigrator()

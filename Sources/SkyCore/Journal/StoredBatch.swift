@@ -8,11 +8,31 @@ struct StoredBatch: Sendable {
     var batch: LogBatch<CopiedRows>
     /// The members after the batch.
     var set: ReplicaSet
-    /// The first batch that is still wanted.
-    var keepFrom: UInt64
+    /// The first batch that is still wanted; `nil` where none is, because nobody keeps a copy.
+    var keepFrom: UInt64?
 
-    /// Stores the batch, and how far the journal is with it.
+    /// Stores the batch, where it is wanted, and how far the journal is with it.
     func store(in database: Database) throws {
+        if let keepFrom {
+            try store(keeping: keepFrom, in: database)
+        } else {
+            try database.run("DELETE FROM batch", [])
+        }
+        try storePosition(in: database)
+    }
+
+    private func storePosition(in database: Database) throws {
+        let position = batch.position
+        if batch.set == nil {
+            try database.run(
+                "UPDATE replica SET term = ?, number = ?, hash = ?",
+                [Int64(position.term), Int64(position.number), Int64(bitPattern: position.hash)])
+            if database.changesCount > 0 { return }
+        }
+        try StoredBatch.store(position, set, in: database)
+    }
+
+    private func store(keeping keepFrom: UInt64, in database: Database) throws {
         let members = try batch.set.map { try JournalText.encode($0) }
         let (position, previous) = (batch.position, batch.previous)
         try database.run(
@@ -25,7 +45,6 @@ struct StoredBatch: Sendable {
                 Int64(bitPattern: previous.hash), members, (batch.content?.body).map { Data(buffer: $0) },
             ])
         try database.run("DELETE FROM batch WHERE number < ?", [Int64(keepFrom)])
-        try StoredBatch.store(position, set, in: database)
     }
 
     /// Stores how far a journal is.

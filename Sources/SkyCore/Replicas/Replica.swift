@@ -116,7 +116,9 @@ actor Replica {
 
     private func tick() async {
         while !hasEnded {
-            do { try await Task.sleep(for: hasNobody ? Replica.lonelyInterval : Replica.tickInterval) } catch { return }
+            do { try await Task.sleep(for: core.isLonely ? Replica.lonelyInterval : Replica.tickInterval) } catch {
+                return
+            }
             let available = available()
             step { $0.tick(available: available) }
             updateReport()
@@ -126,10 +128,6 @@ actor Replica {
     private static let tickInterval = Duration.milliseconds(100)
     /// Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
     private static let lonelyInterval = Duration.seconds(1)
-
-    private var hasNobody: Bool {
-        if case .primary(let primary) = core.role { primary.followers.isEmpty } else { false }
-    }
 
     private func updateReport() {
         let report = makeReport()
@@ -157,7 +155,7 @@ actor Replica {
     ) async throws(JournalError) -> Journal.Appended {
         guard !hasEnded else { throw Replica.stopping }
         let rows = entries.map(JournalRow.init)
-        let content = CopiedRows(rows, ran: ran)
+        let content = core.isLonely ? CopiedRows.mark() : CopiedRows(rows, ran: ran)
         lastProposal += 1
         let number = lastProposal
         proposals[number] = Proposal(rows: rows, ran: ran, isLocal: isLocal)
@@ -363,7 +361,8 @@ actor Replica {
         }
         do {
             let appended = try await store.perform(
-                write, own: own.map { ($0.rows, $0.ran) }, set: core.record.set, recent: core.recent)
+                write, own: own.map { ($0.rows, $0.ran) }, set: core.record.set,
+                recent: core.isLonely ? nil : core.recent)
             if let proposal = own?.proposal { proposals[proposal]?.appended = appended }
             lastError = nil
             step { $0.wrote(true) }

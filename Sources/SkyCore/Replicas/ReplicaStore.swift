@@ -64,11 +64,11 @@ actor ReplicaStore {
     ///
     /// - Parameters:
     ///   - own: the rows of the batch, where this node's coordinator has made it.
-    ///   - recent: the batches that are kept, with those that are stored now.
+    ///   - recent: the batches that are kept beside those that are stored now; `nil` where none are, because nobody keeps a copy.
     /// - Returns: what was stored of a coordinator's entries.
     func perform(
         _ write: ReplicaWrite<CopiedRows>, own: (rows: [JournalRow], ran: Duration?)?, set: ReplicaSet,
-        recent: RecentBatches<CopiedRows>
+        recent: RecentBatches<CopiedRows>?
     ) async throws(JournalError) -> Journal.Appended? {
         switch write {
         case .promise(let term, let replica):
@@ -98,7 +98,7 @@ actor ReplicaStore {
 
     private func append(
         _ batches: [LogBatch<CopiedRows>], _ own: (rows: [JournalRow], ran: Duration?)?, _ set: ReplicaSet,
-        _ recent: RecentBatches<CopiedRows>
+        _ recent: RecentBatches<CopiedRows>?
     ) async throws(JournalError) -> Journal.Appended? {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
         var (set, recent, appended) = (set, recent, nil as Journal.Appended?)
@@ -106,9 +106,10 @@ actor ReplicaStore {
             let content: (rows: [JournalRow], ran: Duration?)
             if let own { content = own } else { content = try batch.content?.rows() ?? ([], nil) }
             if let changed = batch.set { set = changed }
-            recent.append(batch)
+            recent?.append(batch)
+            let isKept = batch.content?.isMark != true
             let stored = StoredBatch(
-                batch: batch, set: set, keepFrom: recent.batches.first?.position.number ?? batch.position.number)
+                batch: batch, set: set, keepFrom: isKept ? recent?.batches.first?.position.number : nil)
             if set.members.count > 1 { try await journal.syncAlways() }
             appended = try await journal.append(content.rows, ran: content.ran, batch: stored)
         }

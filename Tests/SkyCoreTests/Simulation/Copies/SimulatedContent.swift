@@ -13,6 +13,7 @@ struct SimulatedContent: LogContent, Equatable {
     var entries: [Entry]
     let digest: UInt64
     var byteCount: Int { 64 * entries.count }
+    var isMark: Bool { false }
 
     init(_ entries: [Entry]) {
         self.entries = entries
