@@ -172,7 +172,7 @@ struct CopiesTests {
                 $0.state == "paused" && $0.reason?.contains("unprotect") == true
             }
             let why = try await Skynode.run("jobs", "why", job, "--node", node)
-            #expect(why.output.contains { $0.contains("which keep copies, do not answer") }, "\(why.output)")
+            #expect(why.output.contains { $0.contains("of the nodes with copies, node") }, "\(why.output)")
             let word = try await Skynode.run("jobs", "unprotect", job, "--node", node)
             #expect(word.status == 0, "\(word.errors)")
             #expect(try await untilListed(job, at: [node]) { $0.state == "done" && $0.completed == 80 } != nil)
@@ -223,6 +223,24 @@ struct CopiesTests {
             // The job itself is shown by a node that does not have it.
             let (shown, _) = try await URLSession.shared.data(from: try #require(URL(string: url)))
             #expect(String(decoding: shown, as: UTF8.self).contains("\"state\":\"done\""))
+        }
+    }
+
+    @Test func `copies take no more room than they may, and the jobs say that they wait for it`() async throws {
+        let options = { (number: Int) in number == 1 ? [] : ["--data-limit", "1M", "--cache-size", "0"] }
+        try await RunningCluster.with(3, slots: 2, options: options) { cluster in
+            let node = cluster.addresses[0]
+            try await untilCopied(node)
+            let started = try await Skynode.run(
+                "simulate", "--tasks", "20000", "--duration", "0ms", "--node", node, "--detach")
+            let job = try #require(started.output.last, "\(started.errors)")
+            _ = try await untilListed(job, at: [node]) {
+                $0.state == "paused" && $0.reason?.contains("node2 has no room and node3 has no room") == true
+            }
+            let storage = try await Skynode.run("jobs", "storage", "--node", cluster.addresses[1])
+            #expect(storage.output.contains { $0.contains("copies of other nodes' jobs: ") }, "\(storage.output)")
+            _ = try await Skynode.run("jobs", "unprotect", job, "--node", node)
+            #expect(try await untilListed(job, at: [node]) { $0.state == "done" && $0.completed == 20_000 } != nil)
         }
     }
 }

@@ -451,6 +451,7 @@ package distributed actor Coordinator: ClusterActor {
         var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
         let report = copyReport
         (usage.copies, usage.copiesWanted) = (report?.copies, report?.wanted)
+        usage.otherCopiesBytes = copies?.room.bytes
         return usage
     }
 

@@ -28,4 +28,6 @@ package struct JournalUsage: Codable, Sendable {
     package var copies: [CopyState]?
     /// How many there are to be; `nil` from nodes of versions that do not report this.
     package var copiesWanted: Int?
+    /// How many bytes copies of other nodes' journals take here; `nil` where there are none.
+    package var otherCopiesBytes: Int?
 }

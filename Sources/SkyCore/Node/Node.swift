@@ -141,7 +141,7 @@ package final class Node: Sendable {
         await scan.whenLocal { $0.setSlots(slots) }
         retained.withLockedValue { $0 = retention }
         for coordinator in coordinators { await coordinator.whenLocal { await $0.setLimits(retention, limits) } }
-        await copies?.keeper.setPolicy(policy)
+        await copies?.keeper.setPolicy(policy, limits)
         for address in join { system.seed(address) }
     }
 
@@ -196,11 +196,27 @@ package final class Node: Sendable {
             for (coordinator, end) in opened.withLockedValue({ Array($0.values) }) {
                 group.addTask { await Node.run(coordinator, until: end) }
             }
+            // Each coordinator's events are handled in order, and beside those of others: a large journal takes long to read.
+            var handlers: [CoordinatorID: AsyncStream<Copies.Event>.Continuation] = [:]
             for await event in copies.keeper.events {
+                if handlers[event.coordinator] == nil {
+                    let (events, input) = AsyncStream.makeStream(of: Copies.Event.self)
+                    handlers[event.coordinator] = input
+                    group.addTask { await self.handle(events) }
+                }
+                handlers[event.coordinator]?.yield(event)
+            }
+            for input in handlers.values { input.finish() }
+            group.cancelAll()
+        }
+    }
+
+    private func handle(_ events: AsyncStream<Copies.Event>) async {
+        await withDiscardingTaskGroup { group in
+            for await event in events {
                 guard let (coordinator, end) = await handle(event) else { continue }
                 group.addTask { await Node.run(coordinator, until: end) }
             }
-            group.cancelAll()
         }
     }
 

@@ -10,6 +10,12 @@ package actor Copies {
     enum Event: Sendable {
         case opened(Replica, term: UInt64)
         case closed(Replica, ReplicaClosure)
+
+        var coordinator: CoordinatorID {
+            switch self {
+            case .opened(let replica, _), .closed(let replica, _): replica.coordinator
+            }
+        }
     }
 
     /// A node that keeps copies.
@@ -24,6 +30,8 @@ package actor Copies {
         var peers: [ReplicaID: Peer] = [:]
         /// What the nodes of replicas are called, those among them that are gone.
         var names: [ReplicaID: String] = [:]
+        /// The replicas that more than one node passes for, of which the log has said so.
+        var doubles: Set<ReplicaID> = []
     }
 
     let book: ReplicaBook
@@ -31,6 +39,8 @@ package actor Copies {
     let system: ClusterSystem
     private let state: NIOLockedValueBox<State>
     private let limits: JournalLimits
+    /// The room for copies of other nodes' journals.
+    nonisolated let room: CopyRoom
     private let logger: Logger
     private let machine: UInt64
     private let start = ContinuousClock.now
@@ -52,6 +62,7 @@ package actor Copies {
     ) throws(JournalError) {
         (self.folder, self.limits, self.system) = (folder, limits, system)
         state = NIOLockedValueBox(State(policy: policy))
+        room = CopyRoom(in: folder + "/copies", limit: limits.bytes)
         logger = system.logger
         book = try ReplicaBook(in: folder)
         machine = MachineIdentity.number
@@ -70,7 +81,8 @@ package actor Copies {
     nonisolated var policy: CopyPolicy { state.withLockedValue { $0.policy } }
 
     /// Sets how copies are kept from now on.
-    func setPolicy(_ policy: CopyPolicy) async {
+    func setPolicy(_ policy: CopyPolicy, _ limits: JournalLimits) async {
+        room.setLimit(limits.bytes)
         guard policy != self.policy else { return }
         state.withLockedValue { $0.policy = policy }
         for replica in replicas.values { await replica.setPolicy(policy) }
@@ -109,7 +121,7 @@ package actor Copies {
     private func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
         do {
             let store = try ReplicaStore(
-                copyOf: coordinator, in: copiesFolder + "/\(coordinator)", limits: limits, book: book)
+                copyOf: coordinator, in: copiesFolder + "/\(coordinator)", limits: limits, room: room, book: book)
             return try await begin(store, isNew: false)
         } catch {
             // A folder in use is that of a replica which ends now; the primary asks again.
@@ -193,7 +205,22 @@ package actor Copies {
 
     private func note(_ introduction: CopyIntroduction, of node: NodeID) async {
         let replica = introduction.replica
-        guard replica != book.own else { return }
+        let isKnown = state.withLockedValue { state in
+            let known = state.peers[replica]?.node
+            let isTwice = replica == book.own || (known != nil && known != node && known.map(system.isLinked) == true)
+            return isTwice && !state.doubles.insert(replica).inserted ? nil : isTwice
+        }
+        guard isKnown == false else {
+            // Two that pass for one could both promise the same, or both say that they have what only one has.
+            if isKnown == true {
+                logger.error(
+                    "two nodes use copies of one data folder; the second one keeps no copies",
+                    metadata: [
+                        "node": "\(PrintableText.of(system.members.first { $0.node == node }?.name ?? "\(node)"))"
+                    ])
+            }
+            return
+        }
         let name = system.members.first { $0.node == node }?.name
         let isNew = state.withLockedValue { state in
             state.peers[replica] = Peer(node: node, introduction: introduction)
@@ -277,12 +304,12 @@ package actor Copies {
     /// Why nothing counts as stored now; `nil` where it does.
     nonisolated func waiting(of replica: Replica) -> JournalError? {
         guard let missing = replica.report?.missing else { return nil }
-        let names = missing.map(name(of:)).sorted().joined(separator: " and ")
+        let words = missing.map { "\(name(of: $0.replica)) \($0.reason.rawValue)" }.sorted().joined(separator: " and ")
         return JournalError(
             .unprotected,
             """
-            \(names), which \(missing.count == 1 ? "keeps" : "keep") copies, \(missing.count == 1 ? "does" : "do") not \
-            answer; it goes on when \(missing.count > 1 ? "one of them" : "that") is back, or on your word: skynode jobs unprotect
+            of the nodes with copies, \(words); it goes on when most of those that keep the jobs can store again, or on your \
+            word: skynode jobs unprotect
             """)
     }
 

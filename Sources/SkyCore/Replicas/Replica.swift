@@ -234,9 +234,17 @@ actor Replica {
         var term: UInt64
         var isOpen: Bool
         var wanted: Int
-        /// The members that do not answer, where something waits for them.
-        var missing: [ReplicaID]?
+        /// The members that hold it up, where something waits to be stored by enough of them.
+        var missing: [(replica: ReplicaID, reason: Hindrance)]?
         var copies: [(replica: ReplicaID, state: CopyState)]
+    }
+
+    /// Why a member does not store what it is sent.
+    enum Hindrance: String, Sendable {
+        case silent = "does not answer"
+        case full = "has no room"
+        case behind = "gets a whole copy"
+        case slow = "is behind"
     }
 
     private func makeReport() -> Report? {
@@ -258,12 +266,22 @@ actor Replica {
             copies: copies)
     }
 
-    /// The members that do not answer, where nothing can be committed because of them.
-    private var waiting: [ReplicaID]? {
-        guard case .primary(let primary) = core.role, primary.committed < core.record.position?.number ?? 0,
-            !core.record.set.isQuorum([core.own]), core.now - primary.quorumHeard > core.policy.contactTime
+    /// The members that hold it up, where something has waited to be committed for longer than a healthy disk takes.
+    private var waiting: [(replica: ReplicaID, reason: Hindrance)]? {
+        guard case .primary(let primary) = core.role, let head = core.record.position,
+            primary.committed < head.number, !core.record.set.isQuorum([core.own])
         else { return nil }
-        return core.record.set.everyone.filter { $0 != core.own }
+        let since = primary.headTimes.last(upTo: primary.committed) ?? primary.begun
+        guard core.now - since > core.policy.contactTime else { return nil }
+        return core.record.set.everyone.compactMap { replica in
+            guard replica != core.own else { return nil }
+            guard let follower = primary.followers[replica],
+                core.now - follower.lastHeard < core.policy.contactTime
+            else { return (replica, .silent) }
+            if follower.isFull { return (replica, .full) }
+            guard case .following = follower.phase else { return (replica, .behind) }
+            return follower.acked <= primary.committed ? (replica, .slow) : nil
+        }
     }
 
     /// Opens the journal for the coordinator that works here from now on.
@@ -367,8 +385,11 @@ actor Replica {
             lastError = nil
             step { $0.wrote(true) }
         } catch {
+            // It is tried again several times a second.
+            if lastError?.message != error.message {
+                logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
+            }
             lastError = error
-            logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
             step { $0.wrote(false) }
         }
     }

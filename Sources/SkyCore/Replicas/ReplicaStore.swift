@@ -18,6 +18,8 @@ actor ReplicaStore {
     /// The copy that is to replace the other.
     private var next: Journal?
     private let limits: JournalLimits
+    /// The room for copies; `nil` for the journal of a coordinator that works here, which looks after itself.
+    private let room: CopyRoom?
     /// The term that is known to be on the disk.
     private var promised: UInt64 = 0
 
@@ -25,15 +27,16 @@ actor ReplicaStore {
     init(_ journal: Journal, book: ReplicaBook) {
         (coordinator, self.book, limits) = (journal.incarnation.coordinator, book, journal.limits)
         place = .own(journal)
+        room = nil
     }
 
     /// A store in a copy.
     ///
     /// - Throws: `JournalError` where the folder or the copy cannot be used.
-    init(copyOf coordinator: CoordinatorID, in folder: String, limits: JournalLimits, book: ReplicaBook)
-        throws(JournalError)
-    {
-        (self.coordinator, self.book, self.limits) = (coordinator, book, limits)
+    init(
+        copyOf coordinator: CoordinatorID, in folder: String, limits: JournalLimits, room: CopyRoom, book: ReplicaBook
+    ) throws(JournalError) {
+        (self.coordinator, self.book, self.limits, self.room) = (coordinator, book, limits, room)
         let folder = try JournalFolder(folder)
         let isThere = FileManager.default.fileExists(atPath: folder.path + "/" + ReplicaStore.name)
         place = .copy(folder, isThere ? try Journal(copy: ReplicaStore.name, in: folder, limits: limits) : nil)
@@ -101,6 +104,7 @@ actor ReplicaStore {
         _ recent: RecentBatches<CopiedRows>?
     ) async throws(JournalError) -> Journal.Appended? {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
+        if own == nil { try room?.check() }
         var (set, recent, appended) = (set, recent, nil as Journal.Appended?)
         for batch in batches {
             let content: (rows: [JournalRow], ran: Duration?)
@@ -122,6 +126,7 @@ actor ReplicaStore {
         guard case .copy(let folder, _) = place else {
             throw JournalError(.inaccessible, "a journal in use is not replaced")
         }
+        try room?.check()
         if request.number == 0 {
             next?.end()
             next = nil

@@ -17,5 +17,9 @@ struct StorageLines {
                 "earlier results: \(size(usage.cacheBytes)) of \(size(usage.cacheLimit)); since the node's start they answered "
                     + "\(usage.hits) of \(usage.hits.asCount + usage.misses.asCount) tasks, \(usage.evictions) evicted",
             ] + (copies.map { [$0] } ?? [])
+            + (usage.otherCopiesBytes.map {
+                $0 > 0 ? ["copies of other nodes' jobs: \(size($0)) of \(size(usage.limit))"] : []
+            }
+                ?? [])
     }
 }

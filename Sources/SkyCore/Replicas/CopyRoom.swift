@@ -1,0 +1,66 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// Whether there is room for copies of other nodes' journals: they may take as much as the node's own journal may, and no more than
+/// leaves the disk what its own journal needs.
+final class CopyRoom: Sendable {
+    private struct State {
+        var limit: Int
+        /// What was found when the disk was last looked at.
+        var found: (bytes: Int, isShort: Bool, time: ContinuousClock.Instant)?
+    }
+
+    private let folder: String
+    private let state: NIOLockedValueBox<State>
+
+    /// How long it counts what was found.
+    private static let age = Duration.seconds(1)
+
+    /// - Parameters:
+    ///   - folder: the folder with the copies.
+    ///   - limit: how many bytes they may take.
+    init(in folder: String, limit: Int) {
+        self.folder = folder
+        state = NIOLockedValueBox(State(limit: limit))
+    }
+
+    /// How many bytes copies may take from now on.
+    func setLimit(_ limit: Int) { state.withLockedValue { $0.limit = limit } }
+
+    /// How many bytes the copies take.
+    var bytes: Int { state.withLockedValue { look(&$0).bytes } }
+
+    /// - Throws: `JournalError` of the kind `full` where nothing more may be stored.
+    func check() throws(JournalError) {
+        let (found, limit) = state.withLockedValue { (look(&$0), $0.limit) }
+        guard !found.isShort else {
+            throw JournalError(.full, "there is no room on the disk for copies of other nodes' jobs")
+        }
+        guard found.bytes <= limit else {
+            throw JournalError(
+                .full,
+                "copies of other nodes' jobs hold \(found.bytes >> 20) MiB and may hold \(limit >> 20) MiB (--data-limit)"
+            )
+        }
+    }
+
+    private func look(_ state: inout State) -> (bytes: Int, isShort: Bool) {
+        if let found = state.found, found.time.duration(to: .now) < CopyRoom.age { return (found.bytes, found.isShort) }
+        let found = (bytes: CopyRoom.bytes(below: folder), isShort: JournalRoom.isShort(at: folder))
+        state.found = (found.bytes, found.isShort, .now)
+        return found
+    }
+
+    /// What the files of all copies hold. A file that goes away meanwhile holds nothing.
+    private static func bytes(below folder: String) -> Int {
+        let manager = FileManager.default
+        return ((try? manager.contentsOfDirectory(atPath: folder)) ?? []).reduce(0) { sum, copy in
+            let files = (try? manager.contentsOfDirectory(atPath: folder + "/" + copy)) ?? []
+            return files.reduce(sum) { sum, file in
+                var status = stat()
+                guard stat(folder + "/" + copy + "/" + file, &status) == 0 else { return sum }
+                return sum + Int(status.st_blocks) * 512
+            }
+        }
+    }
+}
