@@ -15,6 +15,13 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
     ] + memberImports
 
+/// For the program's own module, also in a release build. What computes, and what a task costs, is in the modules below it; this
+/// one reads options and prints, and is not measurably slower. It is the last module of a build, for which a core waits, and
+/// optimizing it would be most of its time. The checks that only a debug build makes stay away.
+let unoptimized: [SwiftSetting] = [
+    .unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))
+]
+
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
@@ -115,7 +122,7 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + unoptimized
         ),
         .testTarget(
             name: "TransportTests",
