@@ -10,8 +10,9 @@ NODES ?= 1000
 SEEDS ?= 1000
 # SwiftPM would compile the manifests of all packages anew after each change of the folder from which make is called.
 unexport OLDPWD
-# lld, because gold warns of a function that Foundation uses; without the lines of BoringSSL's files.
-RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xcxx -g0
+# lld, because gold warns of a function that Foundation uses. Without what debuggers know of files and lines, which takes time and
+# more than half of each object file; backtraces name the functions all the same.
+RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -gnone -Xcxx -g0
 # Runs tests, and says at the end which failed and how.
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
@@ -122,7 +123,7 @@ scan-benchmark: release
 wire-benchmark: release
 	@python3 -B Benchmarks/wire.py $(OPTIONS)
 
-# The processor seconds of the first release build, by module; what is in .build stays. make build-benchmark OPTIONS=--check
+# What the first release build takes, by module and by the clock; what is in .build stays. make build-benchmark OPTIONS=--check
 build-benchmark: setup
 	@python3 -B Benchmarks/first_build.py $(OPTIONS) -- $(SWIFT) build -c release --product skynode $(RELEASE)
 
