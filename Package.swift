@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "Sky",
             dependencies: [
-                "Base", "Cryptography", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB",
+                "Base", "Cryptography", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
             swiftSettings: strict

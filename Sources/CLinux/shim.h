@@ -14,9 +14,12 @@
 #include <sys/timerfd.h>
 #include <sys/xattr.h>
 
-// These functions are in <pthread.h> and <spawn.h> with _GNU_SOURCE, the second one since glibc 2.34.
+// These functions are in <pthread.h>, <spawn.h> and <fcntl.h> with _GNU_SOURCE, the second one since glibc 2.34. The number
+// is that of <linux/fs.h>.
 extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+extern int sync_file_range(int descriptor, off_t offset, off_t bytes, unsigned int flags);
+#define SYNC_FILE_RANGE_WRITE 2
 
 // prctl(2) takes any number of arguments, and Swift cannot call such a function. This one is for options with one
 // argument.

@@ -21,7 +21,16 @@ struct FITSWriter {
 
     /// Runs `body` on a new, empty FITS file and puts the file at `path`.
     static func write(to path: String, _ body: (inout FITSWriter) -> Void) throws(SkyError) {
-        try AtomicFile.replace(path) { temporary throws(SkyError) in
+        let files = StagedFiles()
+        try write(to: path, among: files, body)
+        try files.place()
+    }
+
+    /// Runs `body` on a new, empty FITS file, which gets its place with the others.
+    static func write(
+        to path: String, among files: StagedFiles, _ body: (inout FITSWriter) -> Void
+    ) throws(SkyError) {
+        try files.write(to: path) { temporary throws(SkyError) in
             guard temporary.utf8.count <= nameLimit else { throw .notWritten(path, errno: ENAMETOOLONG) }
             // cfitsio reports only its own status; right after a failure errno still holds the system's reason.
             errno = 0

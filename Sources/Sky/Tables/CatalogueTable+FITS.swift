@@ -5,16 +5,20 @@ extension CatalogueTable {
     /// TOPCAT, astropy and STILTS read it as it is. A value that does not exist is NaN.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
-    public func writeFITS(to path: String) throws(SkyError) {
-        try FITSWriter.write(to: path) { writer in append(to: &writer, name: "CATALOG") }
+    public func writeFITS(to path: String) throws(SkyError) { try write(.fits, to: path) }
+
+    func writeFITS(to path: String, among files: StagedFiles) throws(SkyError) {
+        try FITSWriter.write(to: path, among: files) { writer in append(to: &writer, name: "CATALOG") }
     }
 
     /// Writes a pair of tables for each image: its header in one cell, `LDAC_IMHEAD`, and its sources, `LDAC_OBJECTS`
     /// (SExtractor's manual, "FITS_LDAC").
     ///
     /// - Throws: `SkyError` naming the file and the reason.
-    public func writeLDAC(to path: String) throws(SkyError) {
-        try FITSWriter.write(to: path) { writer in
+    public func writeLDAC(to path: String) throws(SkyError) { try write(.ldac, to: path) }
+
+    func writeLDAC(to path: String, among files: StagedFiles) throws(SkyError) {
+        try FITSWriter.write(to: path, among: files) { writer in
             for section in sections {
                 // SCAMP expects an END card at the end of the header.
                 let cards = (section.header + ["END"]).map(Self.padded)

@@ -138,14 +138,23 @@ public struct CatalogueTable: Sendable {
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public func write(_ format: CatalogueFormat, to path: String) throws(SkyError) {
+        let files = StagedFiles()
+        try write(format, to: path, among: files)
+        try files.place()
+    }
+
+    /// Writes the catalogue as one of several files, which get their places together.
+    ///
+    /// - Throws: `SkyError` naming the file and the reason.
+    package func write(_ format: CatalogueFormat, to path: String, among files: StagedFiles) throws(SkyError) {
         switch format {
-        case .fits: try writeFITS(to: path)
-        case .ldac: try writeLDAC(to: path)
-        case .csv: try AtomicFile.write(csv(), to: path)
-        case .ecsv: try AtomicFile.write(ecsv(), to: path)
-        case .votable: try AtomicFile.write(votable(), to: path)
-        case .ndjson: try AtomicFile.write(ndjson(), to: path)
-        case .regions: try AtomicFile.write(regions(), to: path)
+        case .fits: try writeFITS(to: path, among: files)
+        case .ldac: try writeLDAC(to: path, among: files)
+        case .csv: try files.write(csv(), to: path)
+        case .ecsv: try files.write(ecsv(), to: path)
+        case .votable: try files.write(votable(), to: path)
+        case .ndjson: try files.write(ndjson(), to: path)
+        case .regions: try files.write(regions(), to: path)
         }
     }
 }

@@ -16,19 +16,6 @@ import Testing
         #expect(folder.bytes("empty") == [])
     }
 
-    @Test func `an error in the middle keeps the old file and removes the new one`() throws {
-        let folder = ScratchFolder()
-        folder.put("old", in: "a")
-        #expect(throws: SkyError(.failed, "no more")) {
-            try AtomicFile.replace(folder.file("a")) { temporary throws(SkyError) in
-                try AtomicFile.write(Array("new".utf8), to: temporary)
-                throw SkyError(.failed, "no more")
-            }
-        }
-        #expect(folder.names == ["a"])
-        #expect(folder.text("a") == "old")
-    }
-
     @Test func `the error has the reason`() {
         let folder = ScratchFolder()
         folder.put("", in: "file")

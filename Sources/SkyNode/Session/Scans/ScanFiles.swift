@@ -3,7 +3,7 @@ import NIOPosix
 import Sky
 import SkyCore
 
-/// Writes the results of one image. Each file is first written beside its place and then renamed, so that none is ever
+/// Writes the results of one image. All files are first written beside their places and then renamed, so that none is ever
 /// half-written.
 struct ScanFiles: Sendable {
     /// Folder and name of the files that are written, without an ending.
@@ -54,17 +54,26 @@ struct ScanFiles: Sendable {
         preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],
         others: [(name: String, ending: String)] = []
     ) async throws -> Written {
-        async let tables = ScanFiles.timed { try await NIOThreadPool.singleton.runIfActive { try writeTables() } }
+        let files = StagedFiles()
+        async let tables = ScanFiles.timed { try await NIOThreadPool.singleton.runIfActive { try writeTables(files) } }
         async let pictures =
             preview == nil
             ? nil
             : ScanFiles.timed {
-                if let preview { try await writePictures(preview, runs, facts, others) } else { [] }
+                if let preview { try await writePictures(preview, runs, facts, others, files) } else { [] }
             }
-        // Where both cannot be written, the catalogue is named.
-        let (written, drawn) = (try await tables, try await pictures)
+        // Where both cannot be written, the catalogue is named. It is written also where the pictures cannot be.
+        let written = try await tables
+        let drawn: Result<(paths: [String], duration: Duration)?, any Error>
+        do { drawn = .success(try await pictures) } catch { drawn = .failure(error) }
+        // They are forced to the disk together, which takes little longer than to do so with one.
+        let start = ContinuousClock.now
+        try await NIOThreadPool.singleton.runIfActive { try files.place() }
+        let placing = start.duration(to: .now)
+        let made = try drawn.get()
         return Written(
-            paths: written.paths + (drawn?.paths ?? []), catalogues: written.duration, pictures: drawn?.duration)
+            paths: written.paths + (made?.paths ?? []), catalogues: written.duration + placing,
+            pictures: made.map { $0.duration + placing })
     }
 
     private static func timed(
@@ -77,36 +86,38 @@ struct ScanFiles: Sendable {
 
     private var table: CatalogueTable { CatalogueTable([section], configuration: configuration) }
 
-    private func writeTables() throws(SkyError) -> [String] {
+    private func writeTables(_ files: StagedFiles) throws(SkyError) -> [String] {
         let table = table
-        for format in formats { try table.write(format, to: stem + format.ending) }
+        for format in formats { try table.write(format, to: stem + format.ending, among: files) }
         return formats.map { stem + $0.ending }
     }
 
     /// Writes the image with the sources, the map of its sectors, and the report, which has both in it.
     private func writePictures(
         _ preview: ImagePreview, _ runs: [SectorRun], _ facts: [(name: String, value: String)],
-        _ others: [(name: String, ending: String)]
+        _ others: [(name: String, ending: String)], _ files: StagedFiles
     ) async throws -> [String] {
         let grid = try SectorGrid(info: catalogue.info, configuration: configuration)
         let sectors = grid.sectors
-        async let drawnMap = NIOThreadPool.singleton.runIfActive { try SectorMap(grid, runs: runs).png() }
-        let picture = try await NIOThreadPool.singleton.runIfActive {
-            try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : []).png()
+        async let drawn = NIOThreadPool.singleton.runIfActive {
+            let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : [])
+                .png()
+            try files.write(picture, to: stem + ".png")
+            return picture
         }
-        let map = try await drawnMap
-        async let page: Void = NIOThreadPool.singleton.runIfActive {
+        async let drawnMap = NIOThreadPool.singleton.runIfActive {
+            let map = try SectorMap(grid, runs: runs).png()
+            try files.write(map, to: stem + ".sectors.png")
+            return map
+        }
+        let (picture, map) = (try await drawn, try await drawnMap)
+        try await NIOThreadPool.singleton.runIfActive {
             let name = stem.split(separator: "/").last.map(String.init) ?? stem
             var report = ScanReport(
                 catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) })
             report.times = times
-            try AtomicFile.write(report.html(picture: picture, map: map), to: stem + ".html")
+            try files.write(report.html(picture: picture, map: map), to: stem + ".html")
         }
-        try await NIOThreadPool.singleton.runIfActive {
-            try AtomicFile.write(picture, to: stem + ".png")
-            try AtomicFile.write(map, to: stem + ".sectors.png")
-        }
-        try await page
         return [".png", ".sectors.png", ".html"].map { stem + $0 }
     }
 }
