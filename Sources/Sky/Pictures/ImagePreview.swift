@@ -13,8 +13,9 @@ public struct ImagePreview: Hashable, Codable, Sendable {
 
     /// The largest side of a preview: 16 MiB of grey and 48 MiB of colour.
     static let largestSide = 4096
-    /// The number of image pixels that are in memory at a time.
-    private static let stripPixels = 1 << 21
+    /// The number of image pixels that are in memory at a time. They are still in the processor's cache when they are averaged,
+    /// and no strip needs memory that the system has to clear first.
+    private static let stripPixels = 1 << 17
 
     /// Reads the image in strips of rows, averages blocks of `binning` squared pixels, and stretches the result. Pixels without
     /// a value (NaN) do not count; a block of only such pixels is black.
@@ -39,6 +40,7 @@ public struct ImagePreview: Hashable, Codable, Sendable {
         self.width = (width + binning - 1) / binning
         self.height = (height + binning - 1) / binning
         var means = [Float](repeating: .nan, count: self.width * self.height)
+        var sums = [Float](repeating: 0, count: width)
         // A strip holds whole blocks, so that no block is split between two strips.
         let stripRows = max(Self.stripPixels / width / binning, 1) * binning
         for start in stride(from: 0, to: height, by: stripRows) {
@@ -47,54 +49,70 @@ public struct ImagePreview: Hashable, Codable, Sendable {
             guard strip.count == rect.width * rect.height else {
                 throw SkyError(.failed, "\(strip.count) pixels came for \(rect.width) x \(rect.height)")
             }
-            Self.average(strip, width: width, binning: binning, into: &means, fromRow: start / binning)
+            Self.average(strip, binning: binning, sums: &sums, into: &means, fromRow: start / binning)
         }
         pixels = GreyStretch(samplesOf: means).apply(to: means)
     }
 
     /// Averages the blocks of a strip that begins with the preview's row `first`.
+    ///
+    /// - Parameter sums: Room for a row of the image.
     private static func average(
-        _ strip: [Float], width: Int, binning: Int, into means: inout [Float], fromRow first: Int
+        _ strip: [Float], binning: Int, sums: inout [Float], into means: inout [Float], fromRow first: Int
     ) {
+        let width = sums.count
         let columns = (width + binning - 1) / binning
         let rows = strip.count / width
-        // First down, for each column of the image, and then across: the first loop goes over whole rows, and is done for several
-        // pixels at a time.
-        var sums = [Float](repeating: 0, count: width)
-        var counts = [Float](repeating: 0, count: width)
-        for top in stride(from: 0, to: rows, by: binning) {
-            for row in top..<min(top + binning, rows) {
-                add(strip[row * width..<(row + 1) * width], to: &sums, &counts, isFirst: row == top)
-            }
-            let target = (first + top / binning) * columns
-            for column in 0..<columns {
-                var (sum, count) = (Float(0), Float(0))
-                for index in column * binning..<min((column + 1) * binning, width) {
-                    sum += sums[index]
-                    count += counts[index]
+        strip.withUnsafeBufferPointer { strip in
+            for top in stride(from: 0, to: rows, by: binning) {
+                let block = strip[top * width..<min(top + binning, rows) * width]
+                // First down, for each column of the image, and then across: the first loop goes over whole rows, and is done
+                // for several pixels at a time.
+                for start in stride(from: block.startIndex, to: block.endIndex, by: width) {
+                    add(strip[start..<start + width], to: &sums, isFirst: start == block.startIndex)
                 }
-                if count > 0 { means[target + column] = sum / count }
+                let target = (first + top / binning) * columns
+                for column in 0..<columns {
+                    let across = column * binning..<min((column + 1) * binning, width)
+                    var sum = Float(0)
+                    for index in across { sum += sums[index] }
+                    let count = block.count / width * across.count
+                    // The sum of a block with a NaN or an infinity is one, too.
+                    means[target + column] = abs(sum) < 1e30 ? sum / Float(count) : mean(of: block, across, width)
+                }
             }
         }
     }
 
-    /// Adds the values of a row to the sums of their columns, and counts them.
-    private static func add(
-        _ row: ArraySlice<Float>, to sums: inout [Float], _ counts: inout [Float], isFirst: Bool
-    ) {
-        row.withUnsafeBufferPointer { row in
-            sums.withUnsafeMutableBufferPointer { sums in
-                counts.withUnsafeMutableBufferPointer { counts in
-                    for index in 0..<min(row.count, sums.count, counts.count) {
-                        // The test also excludes infinities, which would spoil their block.
-                        let share: Float = abs(row[index]) < 1e30 ? 1 : 0
-                        let value = share > 0 ? row[index] : 0
-                        sums[index] = isFirst ? value : sums[index] + value
-                        counts[index] = isFirst ? share : counts[index] + share
-                    }
-                }
+    /// Adds the values of a row to the sums of their columns.
+    private static func add(_ row: Slice<UnsafeBufferPointer<Float>>, to sums: inout [Float], isFirst: Bool) {
+        let row = UnsafeBufferPointer(rebasing: row)
+        sums.withUnsafeMutableBufferPointer { sums in
+            let count = min(row.count, sums.count)
+            if isFirst {
+                for index in 0..<count { sums[index] = row[index] }
+            } else {
+                for index in 0..<count { sums[index] += row[index] }
             }
         }
+    }
+
+    /// The mean of the values in some columns of these rows, without those that are missing or as large as none is; NaN where
+    /// all are.
+    private static func mean(
+        of rows: Slice<UnsafeBufferPointer<Float>>, _ columns: Range<Int>, _ width: Int
+    ) -> Float {
+        var (total, count) = (Float(0), Float(0))
+        for column in columns {
+            var sum = Float(0)
+            for index in stride(from: rows.startIndex + column, to: rows.endIndex, by: width)
+            where abs(rows[index]) < 1e30 {
+                sum += rows[index]
+                count += 1
+            }
+            total += sum
+        }
+        return count > 0 ? total / count : .nan
     }
 }
 

@@ -14,46 +14,42 @@ enum PNGWriter {
     static func encode(_ raster: Raster) throws(SkyError) -> [UInt8] {
         // Eight bits for each of red, green and blue; the only compression and the only filters that there are; no interlacing.
         let header = bytes(of: raster.width) + bytes(of: raster.height) + [8, 2, 0, 0, 0]
-        var file = signature
-        append("IHDR", header, to: &file)
-        append("IDAT", try compressed(rows(of: raster)), to: &file)
-        append("IEND", [], to: &file)
-        return file
-    }
-
-    /// The rows, each with its filter in front: 0, no filter. Filters help where neighbours are alike, and the noise of the sky is
-    /// not.
-    private static func rows(of raster: Raster) -> [UInt8] {
-        let length = raster.width * 3
-        var rows: [UInt8] = []
-        rows.reserveCapacity(raster.height * (1 + length))
-        for start in stride(from: 0, to: raster.bytes.count, by: max(length, 1)) {
-            rows.append(0)
-            rows += raster.bytes[start..<start + length]
-        }
-        return rows
-    }
-
-    private static func compressed(_ data: [UInt8]) throws(SkyError) -> [UInt8] {
         guard let compressor = libdeflate_alloc_compressor(level) else {
             throw SkyError(.failed, "the picture cannot be encoded: there is too little memory")
         }
         defer { libdeflate_free_compressor(compressor) }
+        let start = signature + chunk("IHDR", header)
+        let end = chunk("IEND", [])
         // The bound is for the worst case, so that the data always fits.
-        let bound = libdeflate_zlib_compress_bound(compressor, data.count)
-        return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
-            count = libdeflate_zlib_compress(compressor, data, data.count, buffer.baseAddress, buffer.count)
+        let bound = libdeflate_zlib_compress_bound(compressor, raster.rows.count)
+        let frame = 3 * MemoryLayout<UInt32>.size
+        return [UInt8](unsafeUninitializedCapacity: start.count + frame + bound + end.count) { file, count in
+            func put(_ bytes: [UInt8]) {
+                count +=
+                    UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(file)[count...])
+                    .initializeMemory(as: UInt8.self, fromContentsOf: bytes).count
+            }
+            put(start)
+            // The data is compressed into its place. Its length and its checksum are known only then.
+            let place = count + frame / 3 * 2
+            let length = libdeflate_zlib_compress(
+                compressor, raster.rows, raster.rows.count, file.baseAddress.map { $0 + place }, bound)
+            put(bytes(of: length) + Array("IDAT".utf8))
+            count += length
+            put(checksum(UnsafeRawBufferPointer(file)[(place - frame / 3)..<count]))
+            put(end)
         }
     }
 
-    /// Appends a chunk: the length of its data, its type, the data, and a CRC of type and data.
-    private static func append(_ type: String, _ data: [UInt8], to file: inout [UInt8]) {
-        file += bytes(of: data.count)
-        let start = file.count
-        file += Array(type.utf8)
-        file += data
-        let checksum = file[start...].withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
-        file += bytes(of: Int(checksum))
+    /// A chunk: the length of its data, its type, the data, and a CRC of type and data.
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        let content = Array(type.utf8) + data
+        return bytes(of: data.count) + content + content.withUnsafeBytes { checksum($0[...]) }
+    }
+
+    private static func checksum(_ bytes: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+        return Self.bytes(of: Int(libdeflate_crc32(0, bytes.baseAddress, bytes.count)))
     }
 
     /// A number as PNG has it: four bytes, the highest first.

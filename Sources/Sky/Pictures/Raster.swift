@@ -12,22 +12,29 @@ struct Raster {
 
     let width: Int
     let height: Int
-    private(set) var bytes: [UInt8]
+    /// The rows as a PNG file has them: the number of a filter, which is 0 for none, and then the pixels.
+    private(set) var rows: [UInt8]
 
     init(width: Int, height: Int) {
         self.width = width
         self.height = height
-        bytes = [UInt8](repeating: 0, count: width * height * 3)
+        rows = [UInt8](repeating: 0, count: height * (1 + width * 3))
     }
+
+    /// The place of a pixel among the bytes of the rows.
+    private func place(_ x: Int, _ y: Int) -> Int { y * (1 + width * 3) + 1 + x * 3 }
+
+    /// The colour of a pixel.
+    func colour(x: Int, y: Int) -> [UInt8] { Array(rows[place(x, y)..<place(x + 1, y)]) }
 
     /// Sets the pixels of a row to grey values, each for as many pixels as `scale` says.
     mutating func setGreys(_ greys: ArraySlice<UInt8>, scale: Int = 1, y: Int) {
-        let width = width
-        bytes.withUnsafeMutableBufferPointer { bytes in
-            var index = y * width * 3
-            for grey in greys.prefix(width / scale) {
+        var index = place(0, y)
+        let count = width / scale
+        rows.withUnsafeMutableBufferPointer { rows in
+            for grey in greys.prefix(count) {
                 for _ in 0..<scale * 3 {
-                    bytes[index] = grey
+                    rows[index] = grey
                     index += 1
                 }
             }
@@ -38,18 +45,28 @@ struct Raster {
     mutating func fill(_ ink: Ink, _ columns: Range<Int>, y: Int) {
         let colour = [ink.red, ink.green, ink.blue].map { UInt8(min(max($0 * 255, 0), 255).rounded()) }
         for x in columns.clamped(to: 0..<width) {
-            for (offset, value) in colour.enumerated() { bytes[(y * width + x) * 3 + offset] = value }
+            let index = place(x, y)
+            for (offset, value) in colour.enumerated() { rows[index + offset] = value }
         }
     }
 
     /// Lays `ink` over a pixel with the given share of it covered.
     mutating func blend(_ ink: Ink, coverage: Float, x: Int, y: Int) {
+        guard x >= 0, y >= 0, x < width, y < height else { return }
+        let index = place(x, y)
+        rows.withUnsafeMutableBufferPointer { Self.blend(ink, coverage, $0, index) }
+    }
+
+    @inline(__always)
+    private static func blend(
+        _ ink: Ink, _ coverage: Float, _ rows: UnsafeMutableBufferPointer<UInt8>, _ index: Int
+    ) {
         let opacity = ink.opacity * min(max(coverage, 0), 1)
-        guard opacity > 0, x >= 0, y >= 0, x < width, y < height else { return }
-        let index = (y * width + x) * 3
+        guard opacity > 0 else { return }
         func mix(_ offset: Int, _ value: Float) {
-            let old = Float(bytes[index + offset])
-            bytes[index + offset] = UInt8((old + (value * 255 - old) * opacity).rounded())
+            let old = Float(rows[index + offset])
+            // Both are from 0 to 255, and so is what lies between them. `rounded` would be a call for each.
+            rows[index + offset] = UInt8(old + (value * 255 - old) * opacity + 0.5)
         }
         mix(0, ink.red)
         mix(1, ink.green)
@@ -71,23 +88,65 @@ struct Raster {
         let outer = (ellipse.major + rim, ellipse.minor + rim)
         let inner = (ellipse.major - rim, ellipse.minor - rim)
         let reach = (outer.0 * outer.0 * s * s + outer.1 * outer.1 * c * c).squareRoot()
+        let curve = Curve(ellipse, c, s, half: line / 2 + 0.5)
         for y in PixelCanvas.span(around: ellipse.y, reach: reach, size: height) {
             let dy = Double(y) - ellipse.y
             guard let chord = Self.chord(dy, outer, c, s) else { continue }
-            // The loop visits only the ring, so that a huge outline takes time for its length and not for its area.
-            let hole = inner.0 > 0 && inner.1 > 0 ? Self.chord(dy, inner, c, s) : nil
-            for x in PixelCanvas.span(around: ellipse.x + chord.middle, reach: chord.half, size: width) {
-                let dx = Double(x) - ellipse.x
-                if let hole, abs(dx - hole.middle) < hole.half { continue }
-                let u = (dx * c + dy * s) / ellipse.major
-                let v = (dy * c - dx * s) / ellipse.minor
-                let radius = (u * u + v * v).squareRoot()
-                let slope = (u * u / (ellipse.major * ellipse.major) + v * v / (ellipse.minor * ellipse.minor))
-                    .squareRoot()
-                guard slope > 0 else { continue }
-                let distance = abs(radius - 1) * radius / slope
-                blend(ink, coverage: Float(line / 2 + 0.5 - distance), x: x, y: y)
+            let columns = PixelCanvas.span(around: ellipse.x + chord.middle, reach: chord.half, size: width)
+            // Only the ring is visited, so that a huge outline takes time for its length and not for its area.
+            guard inner.0 > 0, inner.1 > 0, let hole = Self.chord(dy, inner, c, s) else {
+                stroke(curve, columns, y: y, ink)
+                continue
             }
+            let gap = PixelCanvas.span(around: ellipse.x + hole.middle, reach: hole.half, size: width)
+            stroke(
+                curve, columns.lowerBound..<max(columns.lowerBound, min(gap.lowerBound, columns.upperBound)), y: y, ink)
+            stroke(
+                curve, min(max(gap.upperBound, columns.lowerBound), columns.upperBound)..<columns.upperBound, y: y, ink)
+        }
+    }
+
+    /// Draws the part of an outline that is in these columns of a row.
+    private mutating func stroke(_ curve: Curve, _ columns: Range<Int>, y: Int, _ ink: Ink) {
+        var index = place(columns.lowerBound, y)
+        rows.withUnsafeMutableBufferPointer { rows in
+            for x in columns {
+                let coverage = curve.coverage(x, y)
+                // The test is false where there is no direction to the curve: in the middle.
+                if coverage > 0 { Self.blend(ink, coverage, rows, index) }
+                index += 3
+            }
+        }
+    }
+
+    /// An ellipse in its own axes.
+    private struct Curve {
+        private let x: Float
+        private let y: Float
+        /// A step along x and one along y, along the major axis and along the minor axis, in semi-axes.
+        private let major: (Float, Float)
+        private let minor: (Float, Float)
+        private let inverse: (Float, Float)
+        private let half: Float
+
+        /// - Parameter half: Half the width of the line, and of a pixel.
+        init(_ ellipse: SourceEllipse, _ c: Double, _ s: Double, half: Double) {
+            (x, y, self.half) = (Float(ellipse.x), Float(ellipse.y), Float(half))
+            (major, minor) = (
+                (Float(c / ellipse.major), Float(s / ellipse.major)),
+                (Float(-s / ellipse.minor), Float(c / ellipse.minor))
+            )
+            inverse = (Float(1 / (ellipse.major * ellipse.major)), Float(1 / (ellipse.minor * ellipse.minor)))
+        }
+
+        /// The share of a pixel that the line covers, or more than 1, or less than 0.
+        @inline(__always)
+        func coverage(_ column: Int, _ row: Int) -> Float {
+            let (dx, dy) = (Float(column) - x, Float(row) - y)
+            let (u, v) = (dx * major.0 + dy * major.1, dx * minor.0 + dy * minor.1)
+            let (uu, vv) = (u * u, v * v)
+            let square = uu + vv
+            return half - abs(square - square.squareRoot()) / (uu * inverse.0 + vv * inverse.1).squareRoot()
         }
     }
 

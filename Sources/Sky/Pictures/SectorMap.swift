@@ -82,10 +82,7 @@ public struct SectorMap: Sendable {
     public func png() throws(SkyError) -> [UInt8] { try PNGWriter.encode(raster) }
 
     /// The colour of a pixel, for tests.
-    package func bytes(x: Int, y: Int) -> [UInt8] {
-        let index = (y * raster.width + x) * 3
-        return Array(raster.bytes[index..<index + 3])
-    }
+    package func bytes(x: Int, y: Int) -> [UInt8] { raster.colour(x: x, y: y) }
 
     package var width: Int { raster.width }
     package var height: Int { raster.height }

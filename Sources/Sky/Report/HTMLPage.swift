@@ -14,10 +14,12 @@ struct HTMLPage {
     /// The whole of it, in HTML 5 and UTF-8.
     ///
     /// - Parameter body: what stands below the heading, in HTML.
-    func html(_ body: String) -> [UInt8] { html(Array(body.utf8)) }
+    func html(_ body: String) -> [UInt8] { html(size: body.utf8.count) { $0 += body.utf8 } }
 
-    /// The same, with a body in UTF-8. Pictures make it large.
-    func html(_ body: [UInt8]) -> [UInt8] {
+    /// The same, with a body that is appended piece by piece. Pictures make it large.
+    ///
+    /// - Parameter size: about how many bytes `body` appends.
+    func html(size: Int, _ body: (inout [UInt8]) -> Void) -> [UInt8] {
         let escaped = CatalogueTable.escaped(title)
         let page = """
             <!DOCTYPE html>
@@ -36,6 +38,11 @@ struct HTMLPage {
             <h1>\(escaped)</h1>
 
             """
-        return page.utf8 + body + "</body>\n</html>\n".utf8
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(page.utf8.count + size + 64)
+        bytes += page.utf8
+        body(&bytes)
+        bytes += "</body>\n</html>\n".utf8
+        return bytes
     }
 }

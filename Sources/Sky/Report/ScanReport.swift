@@ -32,31 +32,7 @@ public struct ScanReport: Sendable {
     ///   - picture: The image with its sources, PNG.
     ///   - map: The sectors, PNG.
     public func html(picture: [UInt8]?, map: [UInt8]?) -> [UInt8] {
-        // As bytes, because a picture in it has some megabytes of base64.
-        var body = Array(rows(summary).utf8)
-        if let picture {
-            body += "<h2>The image</h2>\n".utf8 + Self.image(picture, "the image with its sources")
-            body += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n".utf8
-        }
-        var page = ""
-        for (name, file) in others { page += Self.link(name, file) }
-        page += "<h2>Magnitudes</h2>\n" + (MagnitudeHistogram(table)?.svg ?? "<p>No source has a magnitude.</p>\n")
-        page += "<h2>Flags</h2>\n" + rows(flags)
-        page += "<h2>Sectors</h2>\n"
-        body += page.utf8
-        if let map {
-            body += Self.image(map, "the sectors")
-            body += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n".utf8
-        }
-        page = nodes
-        if let times { page += "<h2>Time</h2>\n" + times.html }
-        page += "<h2>Parameters</h2>\n"
-        page += rows(
-            table.parameters.map { card in
-                (card.keyword, card.text + (card.comment.isEmpty ? "" : " · " + card.comment))
-            }
-        )
-        return HTMLPage(
+        let page = HTMLPage(
             title: table.sections.map(\.image).joined(separator: ", "), width: 60, cellPadding: "0.15em",
             cellStyle: " overflow-wrap: anywhere;",
             style: [
@@ -66,7 +42,37 @@ public struct ScanReport: Sendable {
                     + "border: 1px solid #333; }",
                 ScanTimes.style,
             ]
-        ).html(body + page.utf8)
+        )
+        let pictures = (picture?.count ?? 0) + (map?.count ?? 0)
+        return page.html(size: pictures / 3 * 4 + Self.textSize) { append(picture, map, to: &$0) }
+    }
+
+    /// The usual size of the page without the pictures.
+    private static let textSize = 64 * 1024
+
+    /// Appends what stands below the heading. The pictures make some megabytes of it.
+    private func append(_ picture: [UInt8]?, _ map: [UInt8]?, to page: inout [UInt8]) {
+        page += rows(summary).utf8
+        if let picture {
+            page += "<h2>The image</h2>\n".utf8
+            Self.append(picture, "the image with its sources", to: &page)
+            page += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n".utf8
+        }
+        for (name, file) in others { page += Self.link(name, file).utf8 }
+        page += "<h2>Magnitudes</h2>\n".utf8
+        page += (MagnitudeHistogram(table)?.svg ?? "<p>No source has a magnitude.</p>\n").utf8
+        page += "<h2>Flags</h2>\n\(rows(flags))<h2>Sectors</h2>\n".utf8
+        if let map {
+            Self.append(map, "the sectors", to: &page)
+            page += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n".utf8
+        }
+        page += nodes.utf8
+        if let times { page += "<h2>Time</h2>\n\(times.html)".utf8 }
+        page += "<h2>Parameters</h2>\n".utf8
+        let parameters = table.parameters.map { card in
+            (card.keyword, card.text + (card.comment.isEmpty ? "" : " · " + card.comment))
+        }
+        page += rows(parameters).utf8
     }
 
     private var summary: [(String, String)] {
@@ -123,11 +129,17 @@ public struct ScanReport: Sendable {
         return "<table>\n" + cells.joined() + "</table>\n"
     }
 
-    private static func image(_ png: [UInt8], _ description: String) -> [UInt8] {
-        var bytes = Array("<p><img alt=\"\(description)\" src=\"data:image/png;base64,".utf8)
-        bytes += Data(png).base64EncodedData()
-        return bytes + "\"></p>\n".utf8
+    private static func append(_ png: [UInt8], _ description: String, to page: inout [UInt8]) {
+        page += "<p><img alt=\"\(description)\" src=\"data:image/png;base64,".utf8
+        for start in stride(from: 0, to: png.count, by: piece) {
+            page += Data(png[start..<min(start + piece, png.count)]).base64EncodedData()
+        }
+        page += "\"></p>\n".utf8
     }
+
+    /// The number of bytes that are encoded at once: small, so that the memory for them stays in use, and a multiple of three,
+    /// so that the pieces make one text.
+    private static let piece = 3 << 13
 
     /// A link to a file. HTML needs the same escapes as XML.
     private static func link(_ name: String, _ file: String) -> String {
