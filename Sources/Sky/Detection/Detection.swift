@@ -76,6 +76,8 @@ struct DetectionTurn: Hashable {
 struct DetectionList {
     var objects: [Detection] = []
     var pixels: [Int32] = []
+    /// The filtered values of the pixels, where our own search found them; otherwise empty.
+    var filtered: [Float] = []
 
     /// Adds a detection with its own footprint.
     mutating func append(_ object: Detection, pixels footprint: some Sequence<Int32>) {

@@ -13,16 +13,21 @@ final class FilteredPixels {
     /// The values row by row, 0 outside of footprints. The pointer is valid as long as this object exists.
     var values: UnsafePointer<Float> { UnsafePointer(memory.start) }
 
-    /// Filters the pixels of all `footprints`, in the order of operations of SEP; 0 elsewhere.
+    /// Filters the pixels of all footprints, in the order of operations of SEP; 0 elsewhere. Where the search has done so, its
+    /// values are taken.
     ///
     /// - Throws: `.failed` if there is too little memory.
     init(
-        _ pixels: UnsafePointer<Float>, width: Int, height: Int, footprints: [Int32], kernel: DetectionKernel
+        _ pixels: UnsafePointer<Float>, width: Int, height: Int, footprints list: DetectionList, kernel: DetectionKernel
     ) throws(SkyError) {
         self.width = width
         self.height = height
-        self.footprints = footprints
+        footprints = list.pixels
         memory = try ZeroedMemory(count: width * height)
+        guard list.filtered.count != footprints.count else {
+            for (pixel, value) in zip(footprints, list.filtered) { memory.start[Int(pixel)] = value }
+            return
+        }
         let filter = PixelFilter(pixels, width: width, height: height, kernel: kernel)
         var next = 0
         while next < footprints.count {

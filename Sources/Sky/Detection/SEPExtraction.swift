@@ -158,6 +158,7 @@ extension DetectionList {
                 maxX: part.maxX, minY: part.minY, maxY: part.maxY, pixels: 0..<0)
             object.outline = object.bounds
             append(object, pixels: part.pixels.lazy.map { list.places[Int($0)] })
+            filtered.append(contentsOf: part.pixels.lazy.map { list.filtered[Int($0)] })
         }
     }
 

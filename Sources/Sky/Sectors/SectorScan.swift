@@ -140,7 +140,7 @@ struct SectorScan {
         let cut = parents.objects.filter { !$0.isComplete && frame.concerns($0) }
         if !acceptTruncated, !cut.allSatisfy(isOversized) { return .tooSmall }
         let filtered = try FilteredPixels(
-            seen.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents.pixels,
+            seen.detection, width: frame.rect.width, height: frame.rect.height, footprints: parents,
             kernel: DetectionKernel(configuration.filter))
         defer { withExtendedLifetime(filtered) {} }
         stages.enter(.deblending)

@@ -182,7 +182,7 @@ import Testing
                     frame: sectorFrame, pixels: base, configuration: configuration, noise: 100, branchLimit: limit)
                 let parents = try #require(try detector.footprints())
                 let filtered = try FilteredPixels(
-                    base, width: 256, height: 256, footprints: parents.pixels,
+                    base, width: 256, height: 256, footprints: parents,
                     kernel: DetectionKernel(configuration.filter))
                 return try detector.deblend(parents, filtered).objects.map(\.isUndivided)
             }
