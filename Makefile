@@ -80,14 +80,14 @@ simulation: setup
 	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
 		--filter '^TransportTests\.MembershipSimulationTests'
 
-# Coordinators, nodes and journals in a failing cluster: a hundred thousand histories; make job-simulation SEEDS=2000
+# Coordinators, nodes, journals and copies of these in a failing cluster: a hundred thousand histories each; make job-simulation SEEDS=2000
 job-simulation: SEEDS = 100000
 job-simulation: export SWIFT_BACKTRACE = enable=no
 job-simulation: export JOB_SIMULATION_SEEDS = $(SEEDS)
 job-simulation: setup
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/simulation
 	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
-		--filter '^SkyCoreTests\.(Cluster|Replica)SimulationTests'
+		--filter '^SkyCoreTests\.(Cluster|Replica|ReplicatedJobs)SimulationTests'
 
 # Ten thousand damaged files and as many damaged coordinates, scanned by two nodes; make mutations COUNT=500
 mutations: COUNT = 10000

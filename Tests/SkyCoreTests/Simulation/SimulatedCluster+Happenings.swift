@@ -7,6 +7,7 @@ import Transport
 
 extension SimulatedCluster {
     mutating func perform(_ happening: Happening) {
+        if copies.areKept, let end = thaw(of: happening) { return schedule(happening, after: end - now) }
         switch happening {
         case .woken(let host, let node, let due):
             if isAlive(host, node) { change(host) { $0.wake(due) } }
@@ -49,7 +50,7 @@ extension SimulatedCluster {
         case .submitted(let request, let id, let token, let host):
             submit(request, id, token, at: host)
         case .cancelled(let job, let host):
-            if hosts[host].process?.core.jobs[job]?.isActive == true { seen.insert(.cancelled) }
+            if hosts[host].process?.core?.jobs[job]?.isActive == true { seen.insert(.cancelled) }
             change(host) { $0.cancel(job) }
         case .drained(let isDraining, let host):
             guard let update = hosts[host].process?.book.setDraining(isDraining, now: now) else { return }
@@ -61,6 +62,7 @@ extension SimulatedCluster {
             }
         case .diskFull(let host, let time):
             hosts[host].diskFullUntil = now + time
+        case .replicated(let happening): perform(happening)
         }
     }
 
@@ -75,6 +77,7 @@ extension SimulatedCluster {
     mutating func start(_ host: Int) {
         guard hosts[host].process == nil else { return }
         let node = NodeID(rawValue: random.next())
+        guard !copies.areKept else { return startReplicated(host, as: node) }
         let incarnation = hosts[host].journal.beginIncarnation()
         hosts[host].node = node
         hosts[host].process = SimulatedHost.Process(
@@ -90,16 +93,23 @@ extension SimulatedCluster {
         }
         let name = hosts[host].name
         change(host) { $0.joined(node, name: name, isDraining: false) }
+        linkToOthers(host)
+    }
+
+    mutating func linkToOthers(_ host: Int) {
         for other in hosts.indices where other != host && hosts[other].process != nil {
             schedule(.linkMade(min(host, other), max(host, other)), after: delay(1...80))
         }
     }
 
-    mutating func crash(_ host: Int) {
+    /// - Parameter pause: when the machine starts again; `nil` for any time in the next seconds.
+    mutating func crash(_ host: Int, for pause: Duration? = nil) {
         guard hosts[host].process != nil else { return }
         seen.insert(.hostCrashed)
         // The last write may have been done although nobody heard of it.
-        if hosts[host].process?.isWriting == true, chance(50), hosts[host].diskFullUntil <= now {
+        if copies.areKept {
+            tearWrite(at: host)
+        } else if hosts[host].process?.isWriting == true, chance(50), hosts[host].diskFullUntil <= now {
             hosts[host].journal.append(inFlight[host] ?? [])
         }
         inFlight[host] = nil
@@ -108,11 +118,14 @@ extension SimulatedCluster {
         }
         hosts[host].process = nil
         hosts[host].node = nil
-        schedule(.started(host: host), after: delay(10...4000))
+        schedule(.started(host: host), after: pause ?? delay(10...4000))
     }
 
     mutating func makeLink(_ left: Int, _ right: Int) {
         guard let one = hosts[left].node, let other = hosts[right].node else { return }
+        if copies.areKept, let end = obstacleEnd(between: left, right), end > now {
+            return schedule(.linkMade(left, right), after: end - now)
+        }
         if let heard = unheardBreaks[[one, other]], heard > now {
             return schedule(.linkMade(left, right), after: heard - now)
         }
@@ -196,14 +209,14 @@ extension SimulatedCluster {
         let call: Call
         switch kind {
         case .reserve:
-            guard let request = hosts[host].process?.core.nextReservation(for: target) else { return }
+            guard let request = hosts[host].process?.core?.nextReservation(for: target) else { return }
             call = .reserve(request)
         case .assign:
-            guard let assignment = hosts[host].process?.core.nextAssignment(for: target) else { return }
+            guard let assignment = hosts[host].process?.core?.nextAssignment(for: target) else { return }
             for request in assignment.attempts { note(request.attempt, at: host) }
             call = .assign(assignment)
         case .collect:
-            guard let request = hosts[host].process?.core.nextCollection(from: target) else { return }
+            guard let request = hosts[host].process?.core?.nextCollection(from: target) else { return }
             call = .collect(request)
         }
         lastCall += 1
@@ -243,6 +256,8 @@ extension SimulatedCluster {
                     return
                 }
                 follow(update, at: peer)
+                noteAcknowledged(assignment.acknowledged, by: caller, at: peer)
+                noteObeyed(caller, at: peer)
                 answer(.assigned, to: caller, from: target)
                 // A hostile peer may deliver the same call twice.
                 if chance(1) { schedule(.arrived(call, caller, at: target), after: delay(1...30)) }
@@ -268,6 +283,8 @@ extension SimulatedCluster {
                     request, from: caller.node, limit: 1000, now: now)
             else { return }
             follow(update, at: peer)
+            noteAcknowledged(request.acknowledged, by: caller, at: peer)
+            noteDelivered(reply.results, at: peer)
             guard mayWait, !request.isFirst, reply.results.isEmpty, reply.lease?.fencingToken == request.fencingToken
             else {
                 if caller.host != peer, !linked(caller.host, peer) {
@@ -325,7 +342,9 @@ extension SimulatedCluster {
     mutating func change(_ host: Int, _ body: (inout CoordinatorCore) -> Void) {
         touched.insert(host)
         guard let node = hosts[host].node else { return }
-        let outputs = hosts[host].process?.core.at(now, wall: UInt64(now / .milliseconds(1)), body) ?? []
+        let time = now - (hosts[host].process?.coreStart ?? .zero)
+        let wall = UInt64((now + hosts[host].clockError) / .milliseconds(1))
+        let outputs = hosts[host].process?.core?.at(time, wall: wall, body) ?? []
         for case .effect(let effect) in outputs {
             switch effect {
             case .call(let call): schedule(.called(call.kind, from: host, node, to: call.node), after: .zero)
@@ -341,13 +360,14 @@ extension SimulatedCluster {
         guard let node = hosts[host].node, hosts[host].process?.hasWriter == true,
             hosts[host].process?.isWriting == false
         else { return }
-        guard let entries = hosts[host].process?.core.nextEntries(looksAtDisk: true) else {
+        guard let entries = hosts[host].process?.core?.nextEntries(looksAtDisk: true) else {
             hosts[host].process?.hasWriter = false
             return
         }
         hosts[host].process?.isWriting = true
         inFlight[host] = entries
         for entry in entries { note(entry) }
+        guard !copies.areKept else { return propose(entries, at: host) }
         schedule(.wrote(entries, host: host, node), after: delay(0...8))
     }
 
@@ -384,7 +404,7 @@ extension SimulatedCluster {
     /// Looks at what is sent out.
     private mutating func note(_ attempt: AttemptID, at host: Int) {
         if attempt.number > 1 { seen.insert(.retried) }
-        let scheduler = hosts[host].process?.core.dispatch.scheduler
+        let scheduler = hosts[host].process?.core?.dispatch.scheduler
         let single = scheduler?.runningByNode(attempt.job).values.reduce(0, +) ?? 0
         if single > scheduler?.progress(of: attempt.job)?.running ?? 0 { seen.insert(.speculative) }
     }

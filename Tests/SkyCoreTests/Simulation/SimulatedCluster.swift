@@ -30,6 +30,7 @@ struct SimulatedCluster {
         case cancelled(JobID, host: Int)
         case drained(Bool, host: Int)
         case diskFull(host: Int, for: Duration)
+        case replicated(ReplicatedHappening)
     }
 
     /// The identity of a call. The first of several answers to it counts.
@@ -88,6 +89,8 @@ struct SimulatedCluster {
     /// Collections that wait, by host and coordinator: who asks.
     var waitingCollections: [[UInt64]: (CollectRequest, Caller)] = [:]
     var lastCall = 0
+    /// What is known of the copies of a journal, in histories that have some.
+    var copies = SimulatedCopies()
     private var queue = Heap<Event>()
     private var lastNumber = 0
 
@@ -116,6 +119,19 @@ struct SimulatedCluster {
         if violations.isEmpty { checkEnd() }
     }
 
+    /// Runs until it is `end`, or something is wrong.
+    mutating func run(until end: Duration) {
+        while violations.isEmpty, let first = queue.min, first.due <= end {
+            let next = queue.removeMin()
+            now = next.due
+            steps += 1
+            perform(next.happening)
+            for host in touched { check(hosts[host]) }
+            touched = []
+        }
+        now = max(now, end)
+    }
+
     private mutating func check(_ host: SimulatedHost) {
         violations += host.journal.violations
         guard let process = host.process else { return }
@@ -125,7 +141,8 @@ struct SimulatedCluster {
         if process.book.running != process.running.count {
             violations.append("\(host.name) books \(process.book.running), runs \(process.running.count)")
         }
-        for job in process.core.jobs.all {
+        guard !copies.areKept else { return checkPublished(by: host) }
+        for job in process.core?.jobs.all.map({ $0 }) ?? [] {
             let id = job.id
             let stored = host.journal.results[id]?.count ?? 0
             if job.published.completed > stored {
@@ -145,7 +162,7 @@ struct SimulatedCluster {
                 continue
             }
             guard let report = job.report, let request = job.request.kind.rehearsal else {
-                let why = hosts[host].process?.core.explain(id, now: now)
+                let why = hosts[host].process?.core?.explain(id, now: now)
                 let nodes = why?.requirements.map { "\($0.nodes) \($0.name)" } ?? []
                 let tasks = why?.tasks.map { "\($0.task) (tried \($0.attempts) times) \($0.lastEvent)" } ?? []
                 violations.append("\(id) of host\(host) never ended: \(why?.reasons ?? []), \(nodes), \(tasks)")
@@ -154,11 +171,16 @@ struct SimulatedCluster {
             if report.state == .done, report.completed + report.failed != request.tasks {
                 violations.append("\(id): \(report.completed) and \(report.failed) of \(request.tasks)")
             }
-            let published = hosts[host].process?.core.jobs[id]?.published
+            let published = hosts[host].process?.core?.jobs[id]?.published
             if let published, published.report == nil || published.completed != report.completed {
                 violations.append("\(id): stored \(report.completed), published \(published.completed)")
             }
         }
+        checkBooks()
+    }
+
+    /// Nothing runs or waits any more, and nothing is kept.
+    mutating func checkBooks() {
         for host in hosts {
             guard let book = host.process?.book else { continue }
             if book.running != 0 || book.waiting != 0 || book.free != host.slots || book.resultBytes != 0 {

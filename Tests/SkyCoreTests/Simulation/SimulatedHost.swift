@@ -7,7 +7,12 @@ struct SimulatedHost {
     /// The state that is lost in a crash.
     struct Process {
         var book: WorkBook
-        var core: CoordinatorCore
+        /// The coordinator that works there; `nil` where a node only keeps a copy of another one's journal.
+        var core: CoordinatorCore?
+        /// When the coordinator's clock showed zero.
+        var coreStart: Duration = .zero
+        /// The node's replica of the one journal of which there are copies.
+        var replica: SimulatedReplica?
         /// Attempts that run, or were stopped and have not ended yet.
         var running: Set<AttemptID> = []
         var collectors: [CoordinatorID: Int] = [:]
@@ -30,4 +35,18 @@ struct SimulatedHost {
     /// Until when nothing can be stored.
     var diskFullUntil: Duration = .zero
     var killsNodes = true
+
+    // MARK: - Where there are copies
+
+    /// What the machine has stored of the replicated journal.
+    var disk = ReplicatedDisk()
+    /// Earlier states of the disk, as backups keep them.
+    var backups: [ReplicatedDisk] = []
+    /// Whether its version of the program knows of copies.
+    var knowsCopies = true
+    /// How far its clock is from the time of the simulation.
+    var clockError: Duration = .zero
+    /// Until when the process does nothing, and until when it stores slowly.
+    var frozenUntil: Duration = .zero
+    var slowUntil: Duration = .zero
 }

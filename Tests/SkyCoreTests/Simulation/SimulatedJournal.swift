@@ -18,8 +18,9 @@ struct SimulatedJournal {
         self.coordinator = coordinator
     }
 
-    mutating func beginIncarnation() -> CoordinatorIncarnation {
-        generation += 1
+    /// - Parameter term: the term in which the coordinator begins, where there are copies.
+    mutating func beginIncarnation(term: UInt64 = 0) -> CoordinatorIncarnation {
+        generation = max(generation, term << 32) + 1
         return CoordinatorIncarnation(coordinator, generation: generation)
     }
 
@@ -62,15 +63,69 @@ struct SimulatedJournal {
         }
     }
 
-    func replay(_ job: StoredJob) -> JobReplay {
+    /// - Parameter isRisky: whether the last incarnation did not end in order; `nil` for every one but the first.
+    func replay(_ job: StoredJob, isRisky: Bool? = nil) -> JobReplay {
         var replay = JobReplay(job.request)
         for result in (results[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.complete(with: result.value) }
         for failure in (failures[job.id] ?? [:]).sorted(by: { $0.key < $1.key }) { replay.fail(with: failure.value) }
         replay.risks = (risks[job.id] ?? []).filter {
             results[job.id]?[$0.task.index] == nil && failures[job.id]?[$0.task.index] == nil
         }
-        replay.isRisky = generation > 1
+        replay.isRisky = isRisky ?? (generation > 1)
         return replay
+    }
+
+    // MARK: - Whole copies
+
+    /// Stores entries that may be there already, or may be of jobs that are gone, as those of a whole copy may be.
+    mutating func copy(_ entries: [JournalEntry]) {
+        for entry in entries {
+            switch entry {
+            case .submitted(let job): if jobs[job.id] == nil { append([entry]) }
+            case .result(let result):
+                if jobs[result.job] != nil, results[result.job]?[result.task.index] == nil {
+                    results[result.job, default: [:]][result.task.index] = result
+                }
+            case .failed(let job, let failure):
+                if jobs[job] != nil { failures[job, default: [:]][failure.task.index] = failure }
+            case .ended(let job, let report, let time, let ran):
+                jobs[job]?.report = report
+                jobs[job]?.ended = time
+                jobs[job]?.endedRun = ran
+            case .risked(let job, let risk):
+                risks[job]?.removeAll { $0.task == risk.task }
+                if jobs[job] != nil { risks[job, default: []].append(risk) }
+            case .deleted, .restarted: append([entry])
+            }
+        }
+    }
+
+    /// Everything that is stored of some jobs, from a number on, and the number with which the next page begins.
+    func page(from cursor: UInt64) -> (entries: [JournalEntry], next: UInt64?) {
+        let ids = order.filter { $0.rawValue >= cursor }.sorted()
+        var entries: [JournalEntry] = []
+        for id in ids.prefix(2) {
+            guard var job = jobs[id] else { continue }
+            let (report, ended, run) = (job.report, job.ended, job.endedRun)
+            (job.report, job.ended, job.endedRun) = (nil, nil, nil)
+            entries.append(.submitted(job))
+            entries += (results[id] ?? [:]).sorted { $0.key < $1.key }.map { .result($0.value) }
+            entries += (failures[id] ?? [:]).sorted { $0.key < $1.key }.map { .failed(id, $0.value) }
+            entries += (risks[id] ?? []).map { .risked(id, $0) }
+            if let report { entries.append(.ended(id, report, at: ended ?? 0, ran: run ?? .zero)) }
+        }
+        return (entries, ids.dropFirst(2).first?.rawValue)
+    }
+
+    /// Whether two journals hold the same jobs with the same results.
+    func holdsSame(as other: SimulatedJournal) -> Bool {
+        guard Set(jobs.keys) == Set(other.jobs.keys) else { return false }
+        return jobs.allSatisfy { id, job in
+            let (own, others) = (results[id] ?? [:], other.results[id] ?? [:])
+            return (job.report == nil) == (other.jobs[id]?.report == nil)
+                && own.mapValues { "\($0.node) \($0.duration)" } == others.mapValues { "\($0.node) \($0.duration)" }
+                && Set((failures[id] ?? [:]).keys) == Set((other.failures[id] ?? [:]).keys)
+        }
     }
 
     private mutating func expect(_ holds: Bool, _ complaint: @autoclosure () -> String) {
