@@ -108,8 +108,9 @@ extension Journal {
     static func note(_ coordinator: CoordinatorID, _ secret: Data, in database: Database) throws {
         let id = key(coordinator)
         if try database.number("SELECT count(*) FROM coordinator") == 0 {
+            // The copy is taken over when its coordinator is lost, which may be because of one of its tasks.
             try database.run(
-                "INSERT INTO coordinator(id, generation, closed, secret) VALUES (?, 0, 1, ?)", [id, secret])
+                "INSERT INTO coordinator(id, generation, closed, secret) VALUES (?, 0, 0, ?)", [id, secret])
         } else {
             try database.run("UPDATE coordinator SET id = ?, secret = ?", [id, secret])
         }

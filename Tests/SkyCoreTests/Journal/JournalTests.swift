@@ -102,6 +102,24 @@ import Transport
         try await journal.close()
     }
 
+    @Test func `a copy that is taken over was not closed in order, so that a task that kills nodes is noticed`()
+        async throws
+    {
+        let folder = ScratchFolder()
+        let owner = CoordinatorID(rawValue: 7)
+        let copied = job(1)
+        do {
+            let copy = try Journal(
+                copy: "journal.sqlite", in: JournalFolder(folder.path), limits: JournalLimits())
+            let rows = [.coordinator(owner, secret: Data(repeating: 1, count: 32)), JournalRow(.submitted(copied))]
+            _ = try await copy.append(rows, ran: nil)
+            copy.end()
+        }
+        let journal = try Journal(in: JournalFolder(folder.path), term: 2)
+        #expect(journal.incarnation == CoordinatorIncarnation(owner, generation: 2 << 32 + 1) && !journal.wasClosed)
+        #expect(try await journal.replay(copied).isRisky)
+    }
+
     @Test func `a journal keeps its coordinator's id, and says whether it was closed`() async throws {
         let folder = ScratchFolder()
         let first = try open(folder).incarnation.coordinator
