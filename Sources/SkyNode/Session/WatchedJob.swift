@@ -76,6 +76,11 @@ struct WatchedJob: Sendable {
             self.restarts = restarts
             return [.ask]
         case .answered(var batch, let restarts):
+            if generation != nil, batch.generation == generation, restarts != self.restarts, next > 0 {
+                // Another node answers for the coordinator, which goes on: what was asked for from its first event was seen.
+                self.restarts = restarts
+                return [.ask]
+            }
             if let generation = batch.generation, let known = self.generation, generation != known, next > 0,
                 restarts == self.restarts
             {

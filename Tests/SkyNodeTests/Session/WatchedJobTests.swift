@@ -8,11 +8,11 @@ import Testing
 struct WatchedJobTests {
     private let job = JobID(rawValue: 7)
 
-    private func batch(_ kinds: [JobEvent.Kind] = [], from first: Int = 0) -> EventBatch {
+    private func batch(_ kinds: [JobEvent.Kind] = [], from first: Int = 0, generation: UInt64? = nil) -> EventBatch {
         let events = kinds.enumerated().map { JobEvent(number: first + $0, time: .zero, kind: $1) }
         let status = JobStatus(
             scheduled: 2, running: 0, completed: 0, failed: 0, retries: 0, nodes: [], elapsed: .zero)
-        return EventBatch(events: events, next: first + events.count, status: status)
+        return EventBatch(events: events, next: first + events.count, status: status, generation: generation)
     }
 
     private let planned = JobEvent.Kind.special(
@@ -75,6 +75,22 @@ struct WatchedJobTests {
             words(watched.handle(.answered(batch([planned, completed, completed]), restarts: 1)))
                 == ["observe [1, 2]", "ask"])
         #expect(watched.request(restarts: 1).from == 3)
+    }
+
+    @Test
+    func `a history that is reached through another node goes on where it was, and a new one from its first event`() {
+        var watched = watched()
+        _ = watched.handle(.answered(batch([completed, completed], generation: 5), restarts: 0))
+        // The command had to ask another node, which passes its request on to the same coordinator.
+        #expect(watched.request(restarts: 1).from == 0)
+        let again = batch([completed, completed, completed], generation: 5)
+        #expect(words(watched.handle(.answered(again, restarts: 1))) == ["ask"], "none is shown twice")
+        #expect(watched.request(restarts: 1).from == 2)
+        let further = batch([completed], from: 2, generation: 5)
+        #expect(words(watched.handle(.answered(further, restarts: 1))) == ["observe [2]", "ask"])
+        let new = batch([completed], generation: 6)
+        #expect(words(watched.handle(.answered(new, restarts: 2))) == ["observe [0]", "ask"])
+        #expect(watched.request(restarts: 2).from == 1)
     }
 
     @Test func `an interrupt cancels the job once, stops reconnecting, and still gets the job's end`() {
