@@ -10,7 +10,7 @@ import NIOConcurrencyHelpers
 /// after a crash. An error leaves the old file as it was, and removes the temporary one.
 ///
 /// Several threads may write at the same time. To force one file after the other to the disk takes longer than to make most of
-/// them, because each waits for the disk, and for the file system's journal twice. Together they wait hardly longer than one does:
+/// them, because each waits for the disk, and for the file system's journal twice. Together they wait at the same time:
 /// the disk begins with each file as soon as it is complete, and few entries of the journal are enough for all.
 package final class StagedFiles: Sendable {
     private struct File {
