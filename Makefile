@@ -17,7 +17,7 @@ RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -gnone -Xcxx -g0
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos losses many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -106,6 +106,12 @@ kill-rounds: release
 chaos: release
 	@deploy/setup.sh --lab
 	@python3 -B Tests/Chaos/chaos.py $(OPTIONS)
+
+# Five hosts with one key, of which the one that coordinates is lost for ever, or the network is cut 2 : 3, while a job and scans run;
+# as root, hours. make losses OPTIONS="--rounds 20 --kinds kill,cut --seed 1" or "--quick"
+losses: release
+	@deploy/setup.sh --lab
+	@python3 -B Tests/Chaos/losses.py $(OPTIONS)
 
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release

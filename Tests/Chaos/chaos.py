@@ -19,14 +19,13 @@ import argparse
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import checks
+import namespaces
 from faults import Execution, plan
 from hosts import ROOT, Hosts, LabError
 from work import CATALOGUES, SECTOR, Piece, Scan, Simulation
@@ -36,7 +35,6 @@ SLOTS = 2
 WARM = 3
 # Of a round's work, after its last fault. Long: a busy machine must not look like a cluster that hangs.
 LIMIT = 300.0
-TOOLS = ["unshare", "setpriv", "ip", "nft", "clang"]
 
 
 def main() -> None:
@@ -58,35 +56,11 @@ def main() -> None:
 
 
 def enter(arguments: argparse.Namespace) -> int:
-    """Runs this once more in namespaces of its own, which the kernel takes away with whatever is in them."""
     if not 4 <= arguments.hosts <= 50:
         sys.exit("chaos: --hosts takes 4 to 50")
-    if os.geteuid() != 0:
-        sys.exit("chaos: needs root, to make network namespaces")
-    if absent := [tool for tool in TOOLS if not shutil.which(tool)]:
-        sys.exit(f"chaos: needs {', '.join(absent)} (deploy/setup.sh --lab)")
-    if not os.access(arguments.program, os.X_OK):
-        sys.exit(f"chaos: no program at {arguments.program}; make release builds it")
-    print(f"seed {arguments.seed}", flush=True)
-    folder = Path(tempfile.mkdtemp(prefix="skynet-chaos-"))
-    words = [sys.executable, "-B", __file__, "--inside", folder, "--rounds", arguments.rounds, "--hosts", arguments.hosts]
-    words += ["--first", arguments.first, "--seed", arguments.seed, "--program", arguments.program] + (["--quick"] if arguments.quick else [])
-    namespaces = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc"]
-    # The shell is the first process in there, and takes care of those that lost their parents.
-    inside = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *namespaces, "sh", "-c", '"$@"; exit $?', "sh", *map(str, words)])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        status = inside.wait()
-    except KeyboardInterrupt:
-        status = 130
-    finally:
-        inside.kill()
-        inside.wait()
-    if status == 1:
-        print(f"what nodes and commands said is in {folder}", file=sys.stderr)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-    return status
+    words = ["--rounds", arguments.rounds, "--hosts", arguments.hosts, "--first", arguments.first, "--seed", arguments.seed]
+    words += ["--program", arguments.program] + (["--quick"] if arguments.quick else [])
+    return namespaces.enter(Path(__file__), arguments.program, arguments.seed, words)
 
 
 class Run:

@@ -53,7 +53,7 @@ def jobs(hosts: Hosts) -> tuple[int, list[str]]:
         if answer is None:
             wrong.append(f"{host} does not answer for its jobs")
             continue
-        stored = _stored(hosts.folder / host / "journal.sqlite")
+        stored = _all_stored(hosts.folder / host)
         for job in answer["jobs"]:
             what = f"job {job['job']} of {host} ({job['what']})"
             if job["state"] != "done" or job["failed"] or job["completed"] != job["scheduled"]:
@@ -64,6 +64,14 @@ def jobs(hosts: Hosts) -> tuple[int, list[str]]:
             if not hosts.delete(host, f"/v1/jobs/{job['job']}"):
                 wrong.append(f"{what} cannot be deleted")
     return tasks, wrong
+
+
+def _all_stored(folder: Path) -> dict[str, int]:
+    """The same of a node's own journal and of the copies that it keeps, which become its journals when it takes jobs over."""
+    counts: dict[str, int] = {}
+    for path in [folder / "journal.sqlite", *folder.glob("copies/*/journal.sqlite")]:
+        counts |= _stored(path)
+    return counts
 
 
 def _stored(path: Path) -> dict[str, int]:

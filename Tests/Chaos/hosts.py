@@ -4,6 +4,7 @@ of each host's own, commands that run on a host, and a console that asks the nod
 import http.client
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -140,6 +141,12 @@ class Hosts:
     def free_disk(self, name: str) -> None:
         (self.folder / name / "filler").unlink(missing_ok=True)
 
+    def wipe_disk(self, name: str) -> None:
+        """What the host's node has stored is gone. The node was killed; what belonged to it may still be about to end."""
+        while paths := list((self.folder / name).iterdir()):
+            for path in paths:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+
     def on(self, name: str, *command: object) -> list[str]:
         """The words that run a command on a host."""
         return ["ip", "netns", "exec", name, *map(str, command)]
@@ -156,6 +163,14 @@ class Hosts:
         """What the host's node answers the console by HTTP; nothing where it does not."""
         status, body = self._request(name, "GET", path)
         return json.loads(body) if status == 200 else None
+
+    def figure(self, name: str, metric: str) -> int | None:
+        """The sum of a metric's series at the host's node; nothing where it does not answer."""
+        status, body = self._request(name, "GET", "/metrics")
+        if status != 200:
+            return None
+        lines = [line.rsplit(" ", 1) for line in body.decode().splitlines() if line.startswith((metric + " ", metric + "{"))]
+        return round(sum(float(value) for _, value in lines))
 
     def delete(self, name: str, path: str) -> bool:
         return self._request(name, "DELETE", path)[0] == 204

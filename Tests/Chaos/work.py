@@ -29,6 +29,8 @@ class Piece:
         # job, and told nobody as an event.
         self.coordinator_dies = False
         self.was_killed = False
+        # Whether a command that ends with anything but 0 is a finding, whatever the reason.
+        self.is_impatient = False
         self.is_done = False
         self.problem: str | None = None
         self.job: str | None = None
@@ -81,9 +83,18 @@ class Piece:
 
     def is_refused(self, status: int) -> bool:
         """Whether nothing was begun, and it is to be tried again: the node was gone already, or its disk was full."""
+        if self.is_impatient:
+            return False
         if status == NO_CLUSTER:
             return not self.output().stat().st_size
         return status == FAILED and "no room on the disk" in self.last_error()
+
+    def told(self) -> list[str]:
+        """The tasks that a command with `--format json` has said to be done."""
+        lines = self.output().read_text().splitlines(keepends=True) if self.output().exists() else []
+        # The last line may still be on its way.
+        events = [json.loads(line) for line in lines if line.endswith("\n")]
+        return [f"{event.get('subject', '')} {event['task']}" for event in events if event["event"] == "completed"]
 
     def last_error(self) -> str:
         errors = self.output().with_suffix(".err").read_text(errors="replace").strip().splitlines()
@@ -98,6 +109,15 @@ class Piece:
 
     def ended(self) -> None:
         raise NotImplementedError
+
+    def compare(self, expected: Path, results: Path) -> None:
+        """Fails where what was written is not to the byte what was to be."""
+        for path in sorted(expected.iterdir()):
+            made = results / path.name
+            if not made.exists():
+                self.fail(f"{made.name} was not written")
+            elif made.read_bytes() != path.read_bytes():
+                self.fail(f"{made} differs from {path}")
 
     def stop(self) -> None:
         if self.process and self.process.poll() is None:
@@ -131,6 +151,28 @@ class Simulation(Piece):
             self.fail(f"the end is {last}")
         elif sum(last["nodes"].values()) != self.tasks:
             self.fail(f"the nodes did {last['nodes']}")
+        self.is_done = True
+
+
+class Scans(Piece):
+    """A scan of several images by one command, whose catalogues are known to the byte."""
+
+    def __init__(self, hosts: Hosts, folder: Path, host: str, coordinator: str, images: list[Path], expected: Path) -> None:
+        super().__init__(hosts, folder, "scans", host, coordinator)
+        self.images, self.expected = images, expected
+        self.results = folder / "catalogues"
+
+    def words(self) -> list[str]:
+        return [
+            "scan", *map(str, self.images), "--sector", str(SECTOR), "--no-picture", "--no-cache", "--format", "json",
+            "--reconnect-for", PATIENCE, "--format-catalogue", CATALOGUES, "-o", str(self.results),
+        ]  # fmt: skip
+
+    def ended(self) -> None:
+        told = self.told()
+        if len(set(told)) != len(told):
+            self.fail(f"{len(told) - len(set(told))} tasks were told twice")
+        self.compare(self.expected, self.results)
         self.is_done = True
 
 
@@ -186,10 +228,5 @@ class Scan(Piece):
             self.job = self.output().read_text().strip()
             self.was_given = True
             return
-        for path in sorted(self.expected.iterdir()):
-            made = self.results / path.name
-            if not made.exists():
-                self.fail(f"{made.name} was not written")
-            elif made.read_bytes() != path.read_bytes():
-                self.fail(f"{made} differs from {path}")
+        self.compare(self.expected, self.results)
         self.is_done = True
