@@ -246,7 +246,20 @@ extension Journal {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
         do {
-            return try await queue.read(body)
+            // Not by `read`, which asks SQLite about a connection that is gone where the journal was closed, and crashes.
+            return try await queue.unsafeRead { database in
+                guard database.sqliteConnection != nil else {
+                    throw JournalError(.inaccessible, "the journal is closed")
+                }
+                var value = Result<Value, any Error>.failure(CancellationError())
+                try database.readOnly {
+                    try database.inSavepoint {
+                        value = .success(try body(database))
+                        return .commit
+                    }
+                }
+                return try value.get()
+            }
         } catch let error as JournalError {
             throw error
         } catch {

@@ -239,6 +239,21 @@ import Transport
         if kind != "cut" { #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before) }
     }
 
+    /// Found by `make losses`: a node crashed when it was asked for its metrics while its jobs were taken over.
+    @Test func `a journal that was replaced can be asked still, and refuses`() async throws {
+        let folder = ScratchFolder()
+        let journal = try open(folder)
+        let job = job(1)
+        try await journal.append([.submitted(job)])
+        let new = try journal.replace(keptAs: "old.sqlite")
+        await #expect(throws: JournalError.self) { _ = try await journal.usage() }
+        await #expect(throws: JournalError.self) { try await journal.append([result(job, 0)]) }
+        await #expect(throws: JournalError.self) { try await journal.shrink() }
+        await journal.checkpoint()
+        await journal.trim()
+        #expect(try await new.jobs().jobs.isEmpty)
+    }
+
     @Test func `a full disk is an error, and writing goes on when there is room`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
