@@ -15,8 +15,8 @@ struct ReplicatedDisk {
     var recent = RecentBatches<ReplicatedEntries>()
     /// Whether this is the journal of the node's own coordinator, and no copy.
     var isOwn = false
-    /// Whether the last incarnation here has ended in order. Nothing has begun in a new copy, so nothing has ended badly.
-    var wasClosed = true
+    /// Whether no incarnation has begun, here or where this was copied from. None ends in order here.
+    var isFirst: Bool { isOwn && journal.generation == 0 }
     /// Whether this is an earlier state of the disk, which has forgotten what it acknowledged since.
     var wasPutBack = false
     private var incoming = SimulatedJournal(ReplicatedDisk.coordinator)
@@ -52,7 +52,7 @@ struct ReplicatedDisk {
         case .finish(let position, let set):
             (journal, incoming) = (incoming, SimulatedJournal(ReplicatedDisk.coordinator))
             (record.position, record.set) = (position, set)
-            (wasClosed, wasPutBack) = (true, false)
+            wasPutBack = false
             recent.removeAll()
         case .discard:
             record.position = nil
@@ -62,7 +62,7 @@ struct ReplicatedDisk {
 
     /// The journal is kept aside for people, and does not count any more. What was promised does.
     mutating func setAside() {
-        (journal, ran, isOwn, wasClosed) = (SimulatedJournal(ReplicatedDisk.coordinator), .zero, false, true)
+        (journal, ran, isOwn) = (SimulatedJournal(ReplicatedDisk.coordinator), .zero, false)
         record.position = nil
         recent.removeAll()
     }

@@ -19,9 +19,9 @@ extension SimulatedCluster {
             copies.seen.insert(.coordinatorsBeside)
         }
         let isWithoutTerm = copies.flaw == .generationWithoutTerm
+        let isRisky = !hosts[host].disk.isFirst
         let incarnation = hosts[host].disk.journal.beginIncarnation(term: isWithoutTerm ? 0 : term)
         let disk = hosts[host].disk
-        hosts[host].disk.wasClosed = false
         endCoordinator(at: host)
         hosts[host].process?.replica?.term = term
         hosts[host].process?.coreStart = now
@@ -31,7 +31,7 @@ extension SimulatedCluster {
         for id in disk.journal.order {
             guard let job = disk.journal.jobs[id] else { continue }
             if job.report == nil, term > 1 { copies.seen.insert(.jobsTakenOver) }
-            let replay = disk.journal.replay(job, isRisky: !disk.wasClosed)
+            let replay = disk.journal.replay(job, isRisky: isRisky)
             change(host) { $0.restore(job, replay) }
         }
         checkEnded(at: host)
