@@ -40,7 +40,7 @@ FRAMES = {
     "dense": ((1_250_000, 10_000, 2.0), {"alone": 0.45}),
 }
 # What `as typed` may take of `one catalogue`.
-PICTURES = 1.35
+PICTURES = 1.25
 # What is wished and not reached yet.
 WISHES: dict[tuple[str, str], float] = {}
 WISHED_PICTURES = 1.10
