@@ -16,7 +16,6 @@ same plan, not the same moments.
 """
 
 import argparse
-import os
 import random
 import shutil
 import subprocess
@@ -27,8 +26,8 @@ from pathlib import Path
 import checks
 import namespaces
 from faults import Execution, plan
-from hosts import ROOT, Hosts, LabError
-from work import CATALOGUES, SECTOR, Piece, Scan, Simulation
+from hosts import Hosts, LabError
+from work import Piece, Scan, Simulation, scan_undisturbed, stop, synthesize
 
 SLOTS = 2
 # Rounds after which caches and journals are as large as they are to be.
@@ -38,29 +37,9 @@ LIMIT = 300.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=50)
-    parser.add_argument("--first", type=int, default=1, help="number of the first round: what a round draws depends on it and the seed")
-    parser.add_argument("--hosts", type=int, default=6, help="four at least")
-    parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--quick", action="store_true", help="three rounds of less work, to try it")
-    parser.add_argument("--program", type=Path, default=ROOT / ".build/release/skynode")
-    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.seed is None:
-        arguments.seed = random.SystemRandom().randrange(1 << 32)
-    if arguments.quick:
-        arguments.rounds = min(arguments.rounds, 3)
-    arguments.program = arguments.program.resolve()
-    sys.exit(Run(arguments).all() if arguments.inside else enter(arguments))
-
-
-def enter(arguments: argparse.Namespace) -> int:
-    if not 4 <= arguments.hosts <= 50:
-        sys.exit("chaos: --hosts takes 4 to 50")
-    words = ["--rounds", arguments.rounds, "--hosts", arguments.hosts, "--first", arguments.first, "--seed", arguments.seed]
-    words += ["--program", arguments.program] + (["--quick"] if arguments.quick else [])
-    return namespaces.enter(Path(__file__), arguments.program, arguments.seed, words)
+    parser = namespaces.parser(__doc__, 50, 6, "four", "three rounds of less work, to try it")
+    arguments = namespaces.read(parser, 4, lambda _: 3)
+    sys.exit(Run(arguments).all() if arguments.inside else namespaces.enter(Path(__file__), arguments, []))
 
 
 class Run:
@@ -106,13 +85,8 @@ class Run:
         side = 512 if self.is_quick else 1024
         self.frames = [self.folder / f"frame{seed}.fits" for seed in range(1, 5)] + [self.hosts.private / "frame5.fits"]
         for seed, frame in enumerate(self.frames, 1):
-            size = ["--width", str(side), "--height", str(side)]
-            subprocess.run([self.program, "synthesize", frame, *size, "--seed", str(seed)], check=True, capture_output=True)
-            subprocess.run(
-                [self.program, "scan", frame, "--slots", "2", "--no-multicast", "--sector", str(SECTOR), "--no-picture"]
-                + ["--format-catalogue", CATALOGUES, "-o", self.expected(frame)],
-                check=True, capture_output=True, env={**os.environ, "SKYNODE_CLUSTER_KEY": ""},
-            )  # fmt: skip
+            synthesize(self.program, frame, side, seed)
+            scan_undisturbed(self.program, [frame], self.expected(frame))
 
     def expected(self, frame: Path) -> Path:
         return self.folder / "expected" / frame.stem
@@ -178,11 +152,7 @@ class Run:
         execution.supervise()
         worked = worked or time.monotonic() - began
         problems = list(execution.problems)
-        for piece in work:
-            if not piece.is_done:
-                piece.fail(f"has not ended {LIMIT:.0f} s after the last fault")
-            piece.stop()
-            problems += [piece.problem] if piece.problem else []
+        problems += stop(work, f"has not ended {LIMIT:.0f} s after the last fault")
         settled, wrong = checks.whole(self.hosts)
         problems += wrong
         tasks, wrong = checks.jobs(self.hosts)

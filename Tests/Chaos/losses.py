@@ -16,7 +16,6 @@ work went on, of each kind. The seed is printed first; the same seed gives the s
 
 import argparse
 import json
-import os
 import random
 import re
 import shutil
@@ -27,10 +26,10 @@ from pathlib import Path
 
 import checks
 import namespaces
-from hosts import PORT, ROOT, Hosts, LabError
+from hosts import PORT, Hosts, LabError
 from loss import KINDS, Loss
 from takeover import Takeover
-from work import CATALOGUES, SECTOR, Piece, Scans, Simulation
+from work import Piece, Scans, Simulation, scan_undisturbed, stop, synthesize
 
 SLOTS = 2
 TASKS = 5000
@@ -44,44 +43,27 @@ LIMIT = 300.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=300)
-    parser.add_argument("--first", type=int, default=1, help="number of the first round: what a round draws depends on it and the seed")
-    parser.add_argument("--hosts", type=int, default=5, help="five at least")
-    parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--kinds", default=",".join(KINDS), help="of losses, one after the other")
-    parser.add_argument("--quick", action="store_true", help="one round of each kind, to try it")
-    parser.add_argument("--program", type=Path, default=ROOT / ".build/release/skynode")
-    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.seed is None:
-        arguments.seed = random.SystemRandom().randrange(1 << 32)
-    kinds = arguments.kinds.split(",")
-    if unknown := set(kinds) - set(KINDS):
+    parser = namespaces.parser(__doc__, 300, 5, "five", "one round of each kind, to try it")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=KINDS, help="of losses, one after the other")
+    arguments = namespaces.read(parser, 5, lambda said: len(said.kinds))
+    if unknown := set(arguments.kinds) - set(KINDS):
         sys.exit(f"losses: --kinds takes {', '.join(KINDS)}, not {', '.join(sorted(unknown))}")
-    if not 5 <= arguments.hosts <= 50:
-        sys.exit("losses: --hosts takes 5 to 50")
-    if arguments.quick:
-        arguments.rounds = min(arguments.rounds, len(kinds))
-    arguments.program = arguments.program.resolve()
     if arguments.inside:
-        sys.exit(Run(arguments, kinds).all())
-    words = ["--rounds", arguments.rounds, "--first", arguments.first, "--hosts", arguments.hosts, "--seed", arguments.seed]
-    words += ["--kinds", arguments.kinds, "--program", arguments.program]
-    sys.exit(namespaces.enter(Path(__file__), arguments.program, arguments.seed, words))
+        sys.exit(Run(arguments).all())
+    sys.exit(namespaces.enter(Path(__file__), arguments, ["--kinds", ",".join(arguments.kinds)]))
 
 
 class Run:
     """All rounds, in the namespaces."""
 
-    def __init__(self, arguments: argparse.Namespace, kinds: list[str]) -> None:
+    def __init__(self, arguments: argparse.Namespace) -> None:
         self.folder: Path = arguments.inside
         self.program: Path = arguments.program
         self.rounds: int = arguments.rounds
         self.first: int = arguments.first
         self.count: int = arguments.hosts
         self.seed: int = arguments.seed
-        self.kinds = kinds
+        self.kinds: list[str] = arguments.kinds
         self.seen: dict[str, int] = {}
         self.rows: list[dict] = []
         self.problems: list[str] = []
@@ -106,14 +88,9 @@ class Run:
         """Frames, and what a node that nothing happens to finds in them."""
         self.frames = [self.folder / f"frame{seed}.fits" for seed in range(1, 5)]
         for seed, frame in enumerate(self.frames, 1):
-            size = ["--width", str(SIDE), "--height", str(SIDE)]
-            subprocess.run([self.program, "synthesize", frame, *size, "--seed", str(seed)], check=True, capture_output=True)
+            synthesize(self.program, frame, SIDE, seed)
         self.expected = self.folder / "expected"
-        subprocess.run(
-            [self.program, "scan", *self.frames, "--slots", "2", "--no-multicast", "--sector", str(SECTOR), "--no-picture"]
-            + ["--format-catalogue", CATALOGUES, "-o", self.expected],
-            check=True, capture_output=True, env={**os.environ, "SKYNODE_CLUSTER_KEY": ""},
-        )  # fmt: skip
+        scan_undisturbed(self.program, self.frames, self.expected)
 
     def copied(self, chance: random.Random) -> str:
         """Waits until a node can be lost, and returns it: the round's coordinator."""
@@ -191,11 +168,7 @@ class Run:
                 silence, silent_since, size = max(silence, now - silent_since), now, grown
             time.sleep(0.02)
         worked = time.monotonic() - loss.began
-        for piece in (simulation, scans):
-            if not piece.is_done:
-                piece.fail(f"has not ended {LIMIT:.0f} s after the last loss")
-            piece.stop()
-            problems += [piece.problem] if piece.problem else []
+        problems += stop([simulation, scans], f"has not ended {LIMIT:.0f} s after the last loss")
         # What had been told before the loss, the node that took over began with; what the new one tells is told once, see `work`.
         lost = max(0, len(told["simulate"]) - (takeover.resumed(takeover.adopter) or 0)) if takeover.adopter else 0
         if lost > 0:

@@ -4,6 +4,7 @@ A command waits for a node that it loses (`--reconnect-for`). One that was kille
 is followed by its token, or its results are fetched with `skynode jobs results`."""
 
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -16,6 +17,20 @@ CATALOGUES = "csv,fits,reg,ndjson"
 SECTOR = 128
 FAILED = 1
 NO_CLUSTER = 3
+
+
+def synthesize(program: Path, frame: Path, side: int, seed: int) -> None:
+    size = ["--width", str(side), "--height", str(side)]
+    subprocess.run([program, "synthesize", frame, *size, "--seed", str(seed)], check=True, capture_output=True)
+
+
+def scan_undisturbed(program: Path, frames: list[Path], folder: Path) -> None:
+    """Writes what a node that nothing happens to finds in the frames."""
+    subprocess.run(
+        [program, "scan", *frames, "--slots", "2", "--no-multicast", "--sector", str(SECTOR), "--no-picture"]
+        + ["--format-catalogue", CATALOGUES, "-o", folder],
+        check=True, capture_output=True, env={**os.environ, "SKYNODE_CLUSTER_KEY": ""},
+    )  # fmt: skip
 
 
 class Piece:
@@ -230,3 +245,12 @@ class Scan(Piece):
             return
         self.compare(self.expected, self.results)
         self.is_done = True
+
+
+def stop(work: list[Piece], overdue: str) -> list[str]:
+    """Ends what goes on still, and returns what was wrong with the work."""
+    for piece in work:
+        if not piece.is_done:
+            piece.fail(overdue)
+        piece.stop()
+    return [piece.problem for piece in work if piece.problem]
