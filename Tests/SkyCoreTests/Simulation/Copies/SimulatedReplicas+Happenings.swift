@@ -254,18 +254,18 @@ extension SimulatedReplicas {
     private func mayLose(_ host: Int, isForgetting: Bool = false) -> Bool {
         let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [publishedSet]
         return sets.allSatisfy { set in
-            guard set.everyone.contains(hosts[host].disk.id) else { return true }
-            let left = set.everyone.filter { replica in
-                guard replica != hosts[host].disk.id, let other = self.host(of: replica) else { return false }
-                return hosts[other].disk.record.position != nil && !hosts[other].disk.wasPutBack
-            }
-            let holders = left.filter { replica in
-                guard let other = self.host(of: replica), let position = hosts[other].disk.record.position else {
-                    return false
-                }
-                return contains(position, published)
-            }
-            return set.isQuorum(Set(isForgetting ? holders : left)) && !holders.isEmpty
+            set.survives(
+                losing: hosts[host].disk.id, isForgetting: isForgetting,
+                isWhole: { replica in
+                    guard let other = self.host(of: replica) else { return false }
+                    return hosts[other].disk.record.position != nil && !hosts[other].disk.wasPutBack
+                },
+                hasPublished: { replica in
+                    guard let other = self.host(of: replica), let position = hosts[other].disk.record.position else {
+                        return false
+                    }
+                    return contains(position, published)
+                })
         }
     }
 

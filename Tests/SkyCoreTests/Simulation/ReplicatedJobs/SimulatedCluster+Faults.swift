@@ -13,23 +13,24 @@ extension SimulatedCluster {
     /// Misfortunes come at the worst moment now and then: after a promise.
     mutating func crashAtWorst(_ reply: ReplicaReply, _ host: Int) {
         guard copies.mayFail, reply.isGranted, reply.promised > copies.published.term, chance(10) else { return }
-        schedule(.replicated(.fault(.crash(host, for: delay(10...300)))), after: delay(0...20))
+        schedule(.replicated(.fault(.ofReplicas(.crash(host, for: delay(10...300))))), after: delay(0...20))
     }
 
     mutating func randomFault() -> ReplicatedFault {
         let host = Int.random(in: 0..<hosts.count, using: &random)
         let other = (host + Int.random(in: 1..<hosts.count, using: &random)) % hosts.count
         switch Int.random(in: 0..<28, using: &random) {
-        case 0...3: return .crash(host, for: chance(50) ? delay(100...3000) : delay(3000...12_000))
-        case 4...6: return .wipe(host, for: delay(100...9000))
-        case 7...8: return .rollBack(host, for: delay(100...9000))
-        case 9...11: return .freeze(host, for: delay(1000...9000))
-        case 12: return .full(host, for: delay(1000...9000))
-        case 13: return .slow(host, for: delay(1000...9000))
-        case 14...16: return .cut(host, other, for: delay(1000...9000))
-        case 17...20: return .split(at: Int.random(in: 1..<hosts.count, using: &random), for: delay(1000...12_000))
-        case 21: return .powerCut(for: delay(100...5000))
-        case 22...23: return .handOver
+        case 0...3: return .ofReplicas(.crash(host, for: chance(50) ? delay(100...3000) : delay(3000...12_000)))
+        case 4...6: return .ofReplicas(.wipe(host, for: delay(100...9000)))
+        case 7...8: return .ofReplicas(.rollBack(host, for: delay(100...9000)))
+        case 9...11: return .ofReplicas(.freeze(host, for: delay(1000...9000)))
+        case 12: return .ofReplicas(.full(host, for: delay(1000...9000)))
+        case 13: return .ofReplicas(.slow(host, for: delay(1000...9000)))
+        case 14...16: return .ofReplicas(.cut(host, other, for: delay(1000...9000)))
+        case 17...20:
+            return .ofReplicas(.split(at: Int.random(in: 1..<hosts.count, using: &random), for: delay(1000...12_000)))
+        case 21: return .ofReplicas(.powerCut(for: delay(100...5000)))
+        case 22...23: return .ofReplicas(.handOver)
         case 24: return .clockSet(host)
         case 25: return .upgrade(host)
         default: return .loseInTurn
@@ -38,6 +39,25 @@ extension SimulatedCluster {
 
     mutating func perform(_ fault: ReplicatedFault) {
         copies.lastDisturbance = now
+        switch fault {
+        case .ofReplicas(let fault): perform(fault)
+        case .upgrade(let host):
+            guard !hosts[host].knowsCopies else { return }
+            copies.seen.insert(.upgraded)
+            crash(host, for: delay(100...2000))
+            hosts[host].knowsCopies = true
+        case .clockSet(let host):
+            copies.seen.insert(.clockSet)
+            hosts[host].clockError += delay(0...7_200_000) - .seconds(3600)
+            hosts[host].clockError = max(.zero, hosts[host].clockError)
+        case .loseInTurn:
+            guard let host = hosts.indices.first(where: { hosts[$0].process?.core != nil }) else { return }
+            crash(host, for: delay(4000...12_000))
+            copies.losesNext = true
+        }
+    }
+
+    private mutating func perform(_ fault: SimulatedFault) {
         switch fault {
         case .crash(let host, let time): crash(host, for: time)
         case .wipe(let host, let time): wipe(host, for: time)
@@ -68,19 +88,6 @@ extension SimulatedCluster {
         case .handOver:
             guard let host = hosts.indices.first(where: { hosts[$0].process?.core != nil }) else { return }
             step(host) { $0.handOver(to: $0.record.set.members) }
-        case .upgrade(let host):
-            guard !hosts[host].knowsCopies else { return }
-            copies.seen.insert(.upgraded)
-            crash(host, for: delay(100...2000))
-            hosts[host].knowsCopies = true
-        case .clockSet(let host):
-            copies.seen.insert(.clockSet)
-            hosts[host].clockError += delay(0...7_200_000) - .seconds(3600)
-            hosts[host].clockError = max(.zero, hosts[host].clockError)
-        case .loseInTurn:
-            guard let host = hosts.indices.first(where: { hosts[$0].process?.core != nil }) else { return }
-            crash(host, for: delay(4000...12_000))
-            copies.losesNext = true
         }
     }
 
@@ -118,18 +125,18 @@ extension SimulatedCluster {
         let published = copies.publishedSet(first: hosts[0].disk.id)
         let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [published]
         return sets.allSatisfy { set in
-            guard set.everyone.contains(hosts[host].disk.id) else { return true }
-            let left = set.everyone.filter { replica in
-                guard replica != hosts[host].disk.id, let other = self.host(with: replica) else { return false }
-                return hosts[other].disk.record.position != nil && !hosts[other].disk.wasPutBack
-            }
-            let holders = left.filter { replica in
-                guard let other = self.host(with: replica), let position = hosts[other].disk.record.position else {
-                    return false
-                }
-                return copies.contains(position, copies.published)
-            }
-            return set.isQuorum(Set(isForgetting ? holders : left)) && !holders.isEmpty
+            set.survives(
+                losing: hosts[host].disk.id, isForgetting: isForgetting,
+                isWhole: { replica in
+                    guard let other = self.host(with: replica) else { return false }
+                    return hosts[other].disk.record.position != nil && !hosts[other].disk.wasPutBack
+                },
+                hasPublished: { replica in
+                    guard let other = self.host(with: replica), let position = hosts[other].disk.record.position else {
+                        return false
+                    }
+                    return copies.contains(position, copies.published)
+                })
         }
     }
 }

@@ -161,7 +161,7 @@ extension SimulatedCluster {
             guard term > 1, copies.mayFail, copies.losesNext || chance(8) else { return }
             if copies.losesNext { copies.seen.insert(.lostInTurn) }
             copies.losesNext = false
-            schedule(.replicated(.fault(.crash(host, for: delay(100...9000)))), after: delay(0...60))
+            schedule(.replicated(.fault(.ofReplicas(.crash(host, for: delay(100...9000))))), after: delay(0...60))
         case .close(let closure):
             switch closure {
             case .superseded: copies.seen.insert(.superseded)

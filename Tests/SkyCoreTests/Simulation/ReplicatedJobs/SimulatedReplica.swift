@@ -78,20 +78,8 @@ enum ReplicatedHappening {
 
 /// A misfortune of a machine that keeps copies, or of the network between such machines.
 enum ReplicatedFault {
-    case crash(Int, for: Duration)
-    /// The machine comes back with an empty disk.
-    case wipe(Int, for: Duration)
-    /// The machine comes back with an earlier state of its disk.
-    case rollBack(Int, for: Duration)
-    case freeze(Int, for: Duration)
-    case full(Int, for: Duration)
-    case slow(Int, for: Duration)
-    /// Nothing arrives in one direction. The link ends when that is noticed.
-    case cut(Int, Int, for: Duration)
-    /// Nothing passes between the machines with a number below this one and the others.
-    case split(at: Int, for: Duration)
-    case powerCut(for: Duration)
-    case handOver
+    /// One that replicas alone have, too. Where nothing arrives in one direction, the link ends when that is noticed.
+    case ofReplicas(SimulatedFault)
     /// The machine begins with a version that knows of copies.
     case upgrade(Int)
     /// The clock of a machine is set.
