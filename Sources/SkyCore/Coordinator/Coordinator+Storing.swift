@@ -38,8 +38,6 @@ extension Coordinator {
         isClosed = true
         let entries = isTakenOver ? [] : core.writeAhead.takeAll()
         let (journal, store, logger, ran) = (journal, store, logger, ran())
-        // A node that takes the jobs over may lack what only this one has stored, and has it done again.
-        let isCommitted = !isTakenOver && store.isAlone
         // The last entries are stored in a new task, because the caller's task is cancelled.
         let isStored = await Task {
             do {
@@ -52,7 +50,9 @@ extension Coordinator {
                 return false
             }
         }.value
-        if isStored, isCommitted { updateCore { $0.storedLast() } }
+        // A node that takes the jobs over may lack what only this one has stored, and has it done again.
+        let isAlone = await store.replica?.isAlone ?? true
+        if isStored, isAlone, !isTakenOver { updateCore { $0.storedLast() } }
         releaseWaiters()
     }
 

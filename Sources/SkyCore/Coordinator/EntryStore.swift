@@ -4,12 +4,6 @@ struct EntryStore: Sendable {
     /// `nil` where there are no copies.
     let replica: Replica?
 
-    /// Whether nobody keeps a copy, or is about to, so that what this node has stored is committed.
-    var isAlone: Bool {
-        guard let replica else { return true }
-        return replica.report?.copies.isEmpty == true
-    }
-
     /// Stores entries, as `Journal.append` does. None at all only look at the disk.
     ///
     /// - Parameter isLocal: whether it is enough that this node has stored them, where there are copies.

@@ -296,7 +296,7 @@ package final class Node: Sendable {
                 metadata: ["to": "\(PrintableText.of(copies?.keeper.name(of: standby) ?? "\(standby)"))"])
             // What was the journal is a copy from now on, so that two nodes have everything at once.
             fresh = try own.replace(keptAs: try Copies.path(of: replica.coordinator, in: own))
-            await copies?.keeper.beginStored()
+            await copies?.keeper.beginCopy(of: replica.coordinator)
         } else {
             let name = "journal.taken-over-\(replica.coordinator).sqlite"
             system.logger.notice(

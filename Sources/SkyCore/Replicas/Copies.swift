@@ -30,8 +30,8 @@ package actor Copies {
         var peers: [ReplicaID: Peer] = [:]
         /// What the nodes of replicas are called, those among them that are gone.
         var names: [ReplicaID: String] = [:]
-        /// The replicas that more than one node passes for, of which the log has said so.
-        var doubles: Set<ReplicaID> = []
+        /// The replicas that more than one node passes for, with the one that is not counted.
+        var doubles: [ReplicaID: NodeID] = [:]
     }
 
     let book: ReplicaBook
@@ -94,15 +94,10 @@ package actor Copies {
     func beginStored() async {
         let names = (try? await book.names()) ?? [:]
         state.withLockedValue { $0.names.merge(names) { current, _ in current } }
-        await beginCopies()
-    }
-
-    private func beginCopies() async {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: copiesFolder)) ?? []
-        for name in names {
-            guard let number = UInt64(name, radix: 16) else { continue }
-            guard replicas[CoordinatorID(rawValue: number)] == nil else { continue }
-            _ = await beginCopy(of: CoordinatorID(rawValue: number))
+        let folders = (try? FileManager.default.contentsOfDirectory(atPath: copiesFolder)) ?? []
+        for folder in folders {
+            guard let number = UInt64(folder, radix: 16) else { continue }
+            await beginCopy(of: CoordinatorID(rawValue: number))
         }
     }
 
@@ -117,8 +112,11 @@ package actor Copies {
         return path + "/" + ReplicaStore.name
     }
 
+    /// Begins with a copy, which is on the disk or is to be made.
+    ///
     /// - Returns: `nil` where the copy cannot be kept here, for which the log has the reason.
-    private func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
+    @discardableResult
+    func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
         do {
             let store = try ReplicaStore(
                 copyOf: coordinator, in: copiesFolder + "/\(coordinator)", limits: limits, room: room, book: book)
@@ -177,12 +175,27 @@ package actor Copies {
                     switch event {
                     case .joined(let member), .back(let member):
                         group.addTask { await self.introduceOneself(to: member.node) }
-                    case .lost, .left, .suspect, .draining: break
+                    case .lost(let node), .left(let node):
+                        // One that had passed for the same replica is the only one now: it may be the same machine, started again.
+                        if let other = self.removePeer(node) {
+                            group.addTask { await self.introduceOneself(to: other) }
+                        }
+                    case .suspect, .draining: break
                     }
                 }
             }
             // The sequence of events has ended, at shutdown or because this listener was far behind.
             try? await Task.sleep(for: Copies.patience)
+        }
+    }
+
+    /// A node is gone.
+    ///
+    /// - Returns: the node that passes for the same replica, and was not counted.
+    private nonisolated func removePeer(_ node: NodeID) -> NodeID? {
+        state.withLockedValue { state in
+            guard let replica = state.peers.first(where: { $0.value.node == node })?.key else { return nil }
+            return state.doubles.removeValue(forKey: replica)
         }
     }
 
@@ -205,23 +218,19 @@ package actor Copies {
 
     private func note(_ introduction: CopyIntroduction, of node: NodeID) async {
         let replica = introduction.replica
-        let isKnown = state.withLockedValue { state in
-            let known = state.peers[replica]?.node
-            let isTwice = replica == book.own || (known != nil && known != node && known.map(system.isLinked) == true)
-            return isTwice && !state.doubles.insert(replica).inserted ? nil : isTwice
-        }
-        guard isKnown == false else {
-            // Two that pass for one could both promise the same, or both say that they have what only one has.
-            if isKnown == true {
+        let name = system.members.first { $0.node == node }?.name
+        // Two that pass for one could both promise the same, or both say that they have what only one has.
+        let known = state.withLockedValue { $0.peers[replica]?.node }
+        let other = replica == book.own ? system.node : known
+        if let other, other != node, other == system.node || system.isLinked(other) {
+            let isFirst = state.withLockedValue { $0.doubles.updateValue(node, forKey: replica) } == nil
+            if isFirst {
                 logger.error(
                     "two nodes use copies of one data folder; the second one keeps no copies",
-                    metadata: [
-                        "node": "\(PrintableText.of(system.members.first { $0.node == node }?.name ?? "\(node)"))"
-                    ])
+                    metadata: ["node": "\(PrintableText.of(name ?? "\(node)"))"])
             }
             return
         }
-        let name = system.members.first { $0.node == node }?.name
         let isNew = state.withLockedValue { state in
             state.peers[replica] = Peer(node: node, introduction: introduction)
             guard let name, state.names[replica] != name else { return false }

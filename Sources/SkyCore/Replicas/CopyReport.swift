@@ -10,7 +10,7 @@ package struct CopyReport: Codable, Hashable, Sendable {
     package var isWaiting = false
 
     /// The copies that are whole but for what is on its way to them.
-    package var kept: [CopyState] { copies.filter { $0.behind != nil && $0.isInReach != false } }
+    package var kept: [CopyState] { copies.filter(\.isKept) }
 
     /// How many batches the copy lacks that lacks most.
     package var batchesBehind: UInt64 { copies.compactMap(\.behind).max() ?? 0 }
@@ -31,8 +31,11 @@ package struct CopyState: Codable, Hashable, Sendable {
     package var secondsBehind: Double?
     /// Whether it answers. `nil` from nodes of versions that do not report this.
     package var isInReach: Bool?
-    /// Whether its disk is full. `nil` from nodes of versions that do not report this.
+    /// Whether its node has no room for it. `nil` from nodes of versions that do not report this.
     package var isFull: Bool?
+
+    /// Whether it is whole but for what is on its way to it.
+    package var isKept: Bool { behind != nil && isInReach != false }
 }
 
 /// How the copies are of all that a node coordinates: of each figure the worst.

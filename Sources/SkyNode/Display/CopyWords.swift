@@ -25,8 +25,8 @@ enum CopyWords {
 
     private static func state(_ copy: CopyState) -> String {
         if copy.isInReach == false { return "does not answer" }
-        if copy.isFull == true { return "its disk is full" }
-        guard let count = copy.behind else { return "not complete" }
+        if copy.isFull == true { return "has no room" }
+        guard let count = copy.behind else { return "gets a whole copy" }
         return count == 0 ? "complete" : "\(count) \(count == 1 ? "batch" : "batches")\(behind(copy))"
     }
 

@@ -81,7 +81,7 @@ struct Examination {
                 .note("copies are off: if this machine is lost, \(name)'s jobs are", "`copies: 2` in its configuration")
             ]
         }
-        let kept = copies.states.filter { $0.behind != nil && $0.isInReach != false }
+        let kept = copies.states.filter(\.isKept)
         let list = kept.map { CopyWords.one($0) }.joined(separator: ", ")
         if kept.count(where: \.hasVote) >= min(2, copies.wanted), kept.count >= copies.wanted {
             return [.ok("copies of \(name)'s jobs: \(list)")]

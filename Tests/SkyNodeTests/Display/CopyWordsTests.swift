@@ -35,8 +35,8 @@ struct CopyWordsTests {
         ]
         #expect(
             CopyWords.long(report(copies, wanted: 4)) == """
-                3 of 4: a (complete), b (1 batch, 12.0 s behind, without a vote), c (not complete), d (does not answer), \
-                e  (its disk is full)
+                3 of 4: a (complete), b (1 batch, 12.0 s behind, without a vote), c (gets a whole copy), d (does not answer), \
+                e  (has no room)
                 """)
         #expect(CopyWords.long(report([])) == "0 of 2: no other node keeps any")
     }

@@ -66,7 +66,7 @@ struct ScanFiles: Sendable {
         let written = try await tables
         let drawn: Result<(paths: [String], duration: Duration)?, any Error>
         do { drawn = .success(try await pictures) } catch { drawn = .failure(error) }
-        // They are forced to the disk together, which takes little longer than to do so with one.
+        // They are forced to the disk together, and wait for it at the same time.
         let start = ContinuousClock.now
         try await NIOThreadPool.singleton.runIfActive { try files.place() }
         let placing = start.duration(to: .now)
