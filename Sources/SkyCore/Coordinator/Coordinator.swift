@@ -89,26 +89,27 @@ package distributed actor Coordinator: ClusterActor {
     var fetched = FetchedResults()
     /// How many times results were asked for.
     var fetches = 0
-    private var membershipLog = MembershipLog()
-    /// Opens with the next change of the membership.
-    private var membershipLatch = Latch()
+    private let members: MembershipHistory
 
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
 
-    package init(
-        journal: Journal, retention: JobRetention = JobRetention(), logger: Logger, actorSystem: ClusterSystem
+    /// A coordinator of whose jobs nobody else keeps copies.
+    init(
+        journal: Journal, members: MembershipHistory = MembershipHistory(), retention: JobRetention = JobRetention(),
+        logger: Logger, actorSystem: ClusterSystem
     ) {
         self.init(
-            storing: EntryStore(journal: journal, replica: nil), copies: nil, retention: retention, logger: logger,
-            actorSystem: actorSystem)
+            storing: EntryStore(journal: journal, replica: nil), copies: nil, members: members, retention: retention,
+            logger: logger, actorSystem: actorSystem)
     }
 
     init(
-        storing store: EntryStore, copies: Copies?, retention: JobRetention, logger: Logger, actorSystem: ClusterSystem
+        storing store: EntryStore, copies: Copies?, members: MembershipHistory, retention: JobRetention, logger: Logger,
+        actorSystem: ClusterSystem
     ) {
         let journal = store.journal
-        (self.store, self.copies) = (store, copies)
+        (self.store, self.copies, self.members) = (store, copies, members)
         self.actorSystem = actorSystem
         self.logger = logger
         self.journal = journal
@@ -433,15 +434,7 @@ package distributed actor Coordinator: ClusterActor {
 
     /// The changes of the membership since the number in the request. Waits where there are none yet.
     package distributed func membership(_ request: MembershipRequest) async -> MembershipPage {
-        if request.from == membershipLog.nextNumber {
-            let latch = membershipLatch
-            await latch.wait(atMost: min(max(.zero, request.patience), .seconds(10)))
-        }
-        let entries = request.from.flatMap { membershipLog.entries(from: $0) }
-        let members = entries == nil ? [actorSystem.ownMember] + membershipLog.members.values : nil
-        return MembershipPage(
-            members: members, entries: entries ?? [], next: membershipLog.nextNumber, time: WallClock.milliseconds,
-            uptime: actorSystem.now)
+        await members.page(request, of: actorSystem)
     }
 
     /// How much the journal holds.
@@ -502,10 +495,6 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func membershipChanged(_ event: MembershipEvent) {
-        if membershipLog.append(event, time: WallClock.milliseconds) {
-            membershipLatch.open()
-            membershipLatch = Latch()
-        }
         switch event {
         case .joined(let member), .back(let member):
             updateCore {

@@ -23,6 +23,7 @@ package final class Node: Sendable {
     /// Whether the node is drained, each time a person says so.
     private let drains: AsyncStream<Bool>
     private let takeovers = NIOLockedValueBox(0)
+    private let members: MembershipHistory
     private let workers: WorkerPool
     private let slots: Int
     private let pixels: (store: PixelStore, actor: PixelActor)
@@ -33,6 +34,8 @@ package final class Node: Sendable {
     package init(_ settings: NodeSettings, journal: Journal) throws(JournalError) {
         let system = ClusterSystem(settings.cluster)
         self.system = system
+        let members = MembershipHistory()
+        self.members = members
         slots = settings.slots
         let logger = settings.cluster.logger
         let store = PixelStore(limit: settings.pixelCache, system: system)
@@ -64,7 +67,9 @@ package final class Node: Sendable {
         // Where there are copies, another one takes its place before anybody can call it.
         current = NIOLockedValueBox(
             ClusterSystem.withActorName(Coordinator.wellKnownName) {
-                Coordinator(journal: journal, retention: settings.retention, logger: logger, actorSystem: system)
+                Coordinator(
+                    journal: journal, members: members, retention: settings.retention, logger: logger,
+                    actorSystem: system)
             })
         ownJournal = NIOLockedValueBox(journal)
     }
@@ -256,7 +261,7 @@ package final class Node: Sendable {
         let name = isOwn ? Coordinator.wellKnownName : "\(Coordinator.wellKnownName)-\(replica.coordinator)"
         let coordinator = ClusterSystem.withActorName(name) {
             Coordinator(
-                storing: EntryStore(journal: journal, replica: replica), copies: copies?.keeper,
+                storing: EntryStore(journal: journal, replica: replica), copies: copies?.keeper, members: members,
                 retention: retained.withLockedValue { $0 },
                 logger: system.logger, actorSystem: system)
         }
@@ -312,8 +317,11 @@ package final class Node: Sendable {
         var reports = MembershipReports()
         while !Task.isCancelled {
             let events = system.membershipEvents()
-            reports.begins(with: system.members)
+            let present = system.members
+            reports.begins(with: present)
+            members.begins(with: Set(present.map(\.node)))
             for await event in events {
+                members.note(event)
                 if let line = reports.line(event, at: system.now) { log(line) }
                 switch event {
                 case .lost(let node): await scan.whenLocal { $0.linkLost(node) }

@@ -1,0 +1,46 @@
+import NIOConcurrencyHelpers
+package import Transport
+
+/// The recent changes of the membership, for those that follow them. It belongs to the node, because a watcher's picture goes on
+/// where the node's coordinator ends and another one takes its place.
+final class MembershipHistory: Sendable {
+    private struct State {
+        var log = MembershipLog()
+        /// Opens with the next change.
+        var latch = Latch()
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// The longest that a watcher waits in one call.
+    private static let patienceLimit = Duration.seconds(10)
+
+    /// The feed of members begins, or begins again. Members that left while nobody listened are reported as lost.
+    func begins(with members: Set<NodeID>) {
+        let known = state.withLockedValue { Set($0.log.members.keys) }
+        for node in known.subtracting(members).sorted() { note(.lost(node)) }
+    }
+
+    func note(_ event: MembershipEvent) {
+        let latch = state.withLockedValue { state -> Latch? in
+            guard state.log.append(event, time: WallClock.milliseconds) else { return nil }
+            defer { state.latch = Latch() }
+            return state.latch
+        }
+        latch?.open()
+    }
+
+    /// The changes since the number in the request. Waits where there are none yet.
+    func page(_ request: MembershipRequest, of system: ClusterSystem) async -> MembershipPage {
+        let (next, latch) = state.withLockedValue { ($0.log.nextNumber, $0.latch) }
+        if request.from == next {
+            await latch.wait(atMost: min(max(.zero, request.patience), MembershipHistory.patienceLimit))
+        }
+        let log = state.withLockedValue { $0.log }
+        let entries = request.from.flatMap { log.entries(from: $0) }
+        let members = entries == nil ? [system.ownMember] + log.members.values : nil
+        return MembershipPage(
+            members: members, entries: entries ?? [], next: log.nextNumber, time: WallClock.milliseconds,
+            uptime: system.now)
+    }
+}
