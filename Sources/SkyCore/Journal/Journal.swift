@@ -142,21 +142,21 @@ package final class Journal: Sendable {
 
     /// Stores rows, as `append` of entries does.
     ///
-    /// - Parameter batch: the place of the rows in a journal of which there are copies.
+    /// - Parameter batches: what the rows are the content of, in a journal of which there are copies.
     func append(
-        _ rows: [JournalRow], ran: Duration?, batch: StoredBatch? = nil
+        _ rows: [JournalRow], ran: Duration?, batches: [StoredBatch] = []
     ) async throws(JournalError) -> Appended {
         try checkFile()
         var appended: Appended
         do {
-            appended = try await store(rows, ran: ran, batch)
+            appended = try await store(rows, ran: ran, batches)
         } catch {
             guard error.kind == .full, rows.contains(where: \.isDeletion), ballast?.release() == true else {
                 throw error
             }
             // The deletion makes room for everything that waits.
             await checkpoint()
-            appended = try await store(rows, ran: ran, batch)
+            appended = try await store(rows, ran: ran, batches)
         }
         if rows.contains(where: \.isDeletion) {
             try await sweep()
@@ -186,19 +186,19 @@ package final class Journal: Sendable {
     private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
 
     private func store(
-        _ rows: [JournalRow], ran: Duration?, _ batch: StoredBatch?
+        _ rows: [JournalRow], ran: Duration?, _ batches: [StoredBatch]
     ) async throws(JournalError) -> Appended {
         let noted = ranNoted.withLockedValue { $0 }
         let due = ran.flatMap { ran in noted.map { ran - $0 >= Journal.notingInterval } ?? true ? ran : nil }
         let appended: Appended = try await write { [self] database in
             do {
-                return try store(rows, ran: due, batch, in: database, oneByOne: false)
+                return try store(rows, ran: due, batches, in: database, oneByOne: false)
             } catch let error where Journal.isOfEntry(error) {
                 // The entries are stored one by one, which shows which of them is refused.
                 throw EntryRefused()
             }
         } orIfRefused: { [self] database in
-            try store(rows, ran: due, batch, in: database, oneByOne: true)
+            try store(rows, ran: due, batches, in: database, oneByOne: true)
         }
         if let due { ranNoted.withLockedValue { $0 = due } }
         return appended
@@ -208,7 +208,7 @@ package final class Journal: Sendable {
     private static let notingInterval = Duration.seconds(10)
 
     private func store(
-        _ rows: [JournalRow], ran: Duration?, _ batch: StoredBatch?, in database: Database, oneByOne: Bool
+        _ rows: [JournalRow], ran: Duration?, _ batches: [StoredBatch], in database: Database, oneByOne: Bool
     ) throws -> Appended {
         var appended = Appended(room: JournalRoom(held: 0, limit: 0))
         var mayEvict = false
@@ -233,7 +233,7 @@ package final class Journal: Sendable {
             if case .result(let result) = row, result.cacheKey != nil { mayEvict = true }
         }
         if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
-        if let batch { try batch.store(in: database) }
+        for batch in batches { try batch.store(in: database) }
         appended.room = try room(database)
         if mayEvict || appended.room.isFull {
             try evict(from: database)

@@ -85,7 +85,11 @@ package final class Node: Sendable {
             return try await system.start()
         }
         system.withdraw(coordinator)
-        let replica = try await copies.keeper.begin(ownJournal.withLockedValue { $0 })
+        var replica = try await copies.keeper.begin(ownJournal.withLockedValue { $0 })
+        if await replica.isTakenOver {
+            try await close(replica, .superseded(term: replica.core.record.promised))
+            replica = try await copies.keeper.begin(ownJournal.withLockedValue { $0 })
+        }
         await copies.keeper.beginStored()
         copying.withLockedValue { $0 = Task { await copies.keeper.run() } }
         // Without copies elsewhere nobody has to be asked.
@@ -247,6 +251,9 @@ package final class Node: Sendable {
                 try await close(replica, closure)
                 return nil
             }
+        } catch let error as JournalError where error.kind == .unprotected {
+            // It has been taken over meanwhile, of which the next event tells.
+            return nil
         } catch {
             system.logger.error("a coordinator cannot begin: \(error)")
             return nil
@@ -291,26 +298,29 @@ package final class Node: Sendable {
             ended.end.open()
             await ended.coordinator.whenLocal { await $0.close(isTakenOver: true) }
         }
-        await copies?.keeper.forget(replica.coordinator)
-        let own = ownJournal.withLockedValue { $0 }
-        guard own.incarnation.coordinator == replica.coordinator else { return }
-        let fresh: Journal
-        if case .handedOver(let standby) = closure {
+        let isOwn = ownJournal.withLockedValue { $0.incarnation.coordinator } == replica.coordinator
+        if isOwn { logEnd(of: replica.coordinator, closure) }
+        // It stays a copy, and this node keeps its vote, so that the others can go on where one more of them is lost.
+        guard let new = try await replica.becomeCopy(isSetAside: closure == .rolledBack) else { return }
+        ownJournal.withLockedValue { $0 = new }
+        _ = try await copies?.keeper.begin(new)
+    }
+
+    private func logEnd(of coordinator: CoordinatorID, _ closure: ReplicaClosure) {
+        switch closure {
+        case .handedOver(let standby):
             system.logger.notice(
                 "this node's jobs are handed over; a copy of them stays here",
                 metadata: ["to": "\(PrintableText.of(copies?.keeper.name(of: standby) ?? "\(standby)"))"])
-            // What was the journal is a copy from now on, so that two nodes have everything at once.
-            fresh = try own.replace(keptAs: try Copies.path(of: replica.coordinator, in: own))
-            await copies?.keeper.beginCopy(of: replica.coordinator)
-        } else {
-            let name = "journal.taken-over-\(replica.coordinator).sqlite"
+        case .superseded(let term):
             system.logger.notice(
-                "other nodes have taken over this node's jobs; its journal is kept aside, and a new one begins",
-                metadata: ["journal": "\(name)", "reason": "\(closure)"])
-            fresh = try own.replace(keptAs: name)
+                "other nodes have taken over this node's jobs; a copy of them stays here",
+                metadata: ["coordinator": "\(coordinator)", "term": "\(term)"])
+        case .rolledBack:
+            system.logger.warning(
+                "this node's journal was put back from an earlier time; it is kept aside, and a new one begins",
+                metadata: ["journal": "\(ReplicaStore.nameAside(coordinator))"])
         }
-        ownJournal.withLockedValue { $0 = fresh }
-        _ = try await copies?.keeper.begin(fresh)
     }
 
     private func followMembership() async {

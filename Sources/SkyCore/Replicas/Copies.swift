@@ -74,7 +74,7 @@ package actor Copies {
 
     /// The journal of this node's own coordinator.
     func begin(_ journal: Journal) async throws(JournalError) -> Replica {
-        try await begin(ReplicaStore(journal, book: book), isNew: true)
+        try await begin(ReplicaStore(journal, room: room, book: book), isNew: true)
     }
 
     /// How copies are kept.
@@ -102,15 +102,6 @@ package actor Copies {
     }
 
     private var copiesFolder: String { folder + "/copies" }
-
-    /// Where a journal is kept as a copy, below the folder that it is in. The folder of the copy is made.
-    ///
-    /// - Throws: `JournalError` where the folder cannot be made, or is in use.
-    static func path(of coordinator: CoordinatorID, in journal: Journal) throws(JournalError) -> String {
-        let path = "copies/\(coordinator)"
-        if let folder = journal.folderPath { _ = try JournalFolder(folder + "/" + path) }
-        return path + "/" + ReplicaStore.name
-    }
 
     /// Begins with a copy, which is on the disk or is to be made.
     ///
@@ -286,9 +277,6 @@ package actor Copies {
         case .promise, .takeOver: return nothing
         }
     }
-
-    /// Forgets a replica whose coordinator has ended here. Its journal was set aside.
-    func forget(_ coordinator: CoordinatorID) async { await replicas.removeValue(forKey: coordinator)?.end() }
 
     // MARK: - What people see and say
 

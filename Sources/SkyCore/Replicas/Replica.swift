@@ -67,6 +67,8 @@ actor Replica {
     private var lastError: JournalError?
     /// Whether nothing is carried out any more.
     private var hasEnded = false
+    /// Whether a coordinator works with the journal, or did until a moment ago.
+    private var isUsed: Bool
     /// Whether a standby is being asked to take over.
     private var isHandingOver = false
     private let reported = NIOLockedValueBox<Report?>(nil)
@@ -78,6 +80,7 @@ actor Replica {
     ) async throws(JournalError) {
         (self.store, self.call, self.available, self.logger) = (store, call, available, logger)
         coordinator = store.coordinator
+        isUsed = isNew
         (events, eventsInput) = AsyncStream.makeStream()
         (effects, effectsInput) = AsyncStream.makeStream()
         let (record, recent) = try await store.record()
@@ -109,10 +112,13 @@ actor Replica {
         eventsInput.finish()
     }
 
-    /// The answer of a replica that has ended.
-    private var refusal: ReplicaReply { ReplicaReply(promised: core.record.promised, position: nil, isGranted: false) }
+    /// The answer of a replica that stores nothing now.
+    private var refusal: ReplicaReply {
+        ReplicaReply(promised: core.record.promised, position: core.record.position, isGranted: false)
+    }
 
     private static let stopping = JournalError(.unprotected, "the node is stopping")
+    private static let takenOver = JournalError(.unprotected, "another node has taken this journal over")
 
     private func tick() async {
         while !hasEnded {
@@ -139,6 +145,11 @@ actor Replica {
     /// Another replica asks for something.
     func receive(_ request: ReplicaRequest<CopiedRows>) async -> ReplicaReply {
         guard !hasEnded else { return refusal }
+        switch request {
+        // A journal becomes a copy when its coordinator has ended, which takes a moment.
+        case .append, .snapshot: if isUsed, case .standby = core.role { return refusal }
+        case .promise, .takeOver: break
+        }
         lastTicket += 1
         let ticket = lastTicket
         return await withCheckedContinuation { continuation in
@@ -285,7 +296,28 @@ actor Replica {
     }
 
     /// Opens the journal for the coordinator that works here from now on.
-    func open(term: UInt64) async throws(JournalError) -> Journal { try await store.open(term: term) }
+    ///
+    /// - Throws: `JournalError` also where this is not the primary of that term any more.
+    func open(term: UInt64) async throws(JournalError) -> Journal {
+        guard case .primary(let primary) = core.role, primary.term == term else {
+            throw Replica.takenOver
+        }
+        isUsed = true
+        return try await store.open(term: term)
+    }
+
+    /// The coordinator that worked here has ended. Its journal is a copy from now on.
+    ///
+    /// - Parameter isSetAside: whether what is stored does not count any more.
+    /// - Returns: the new journal in the place of the node's own, if it was this one.
+    func becomeCopy(isSetAside: Bool) async throws(JournalError) -> Journal? {
+        let new = try await store.becomeCopy(isSetAside: isSetAside)
+        isUsed = false
+        return new
+    }
+
+    /// Whether other replicas were promised this journal before this process began. Then no coordinator begins with it.
+    var isTakenOver: Bool { if case .standby = core.role { true } else { false } }
 
     private func step(_ event: (inout ReplicaCore<CopiedRows>) -> Void) {
         for output in core.at(now, event) { handle(output) }
@@ -306,6 +338,10 @@ actor Replica {
             eventsInput.yield(.opened(term: term))
         case .close(let closure):
             updateReport()
+            // What is stored here only may or may not be kept by those that have taken over.
+            for (proposal, state) in proposals where state.number != nil {
+                end(proposal, .failure(Replica.takenOver))
+            }
             eventsInput.yield(.closed(closure))
         case .committed(let number):
             for (proposal, state) in proposals.sorted(by: { $0.key < $1.key }) {
@@ -318,7 +354,7 @@ actor Replica {
                 end(proposal, .success(appended))
             }
         case .refused(let proposal):
-            end(proposal, .failure(lastError ?? JournalError(.unprotected, "another node has taken this journal over")))
+            end(proposal, .failure(lastError ?? Replica.takenOver))
         }
     }
 

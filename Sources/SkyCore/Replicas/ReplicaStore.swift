@@ -6,8 +6,9 @@ import Transport
 actor ReplicaStore {
     /// What is stored now.
     private enum Place {
-        /// The journal of a coordinator that works with it.
-        case own(Journal)
+        /// The journal of a coordinator that works with it, and the folder of the copy that it was; `nil` where it is in the place
+        /// of the node's own journal.
+        case used(Journal, JournalFolder?)
         /// A copy of another node's journal, in a folder of its own; the journal is `nil` while nothing has come.
         case copy(JournalFolder, Journal?)
     }
@@ -18,16 +19,15 @@ actor ReplicaStore {
     /// The copy that is to replace the other.
     private var next: Journal?
     private let limits: JournalLimits
-    /// The room for copies; `nil` for the journal of a coordinator that works here, which looks after itself.
-    private let room: CopyRoom?
+    private let room: CopyRoom
     /// The term that is known to be on the disk.
     private var promised: UInt64 = 0
 
     /// A store in the journal of a coordinator that works here.
-    init(_ journal: Journal, book: ReplicaBook) {
+    init(_ journal: Journal, room: CopyRoom, book: ReplicaBook) {
         (coordinator, self.book, limits) = (journal.incarnation.coordinator, book, journal.limits)
-        place = .own(journal)
-        room = nil
+        place = .used(journal, nil)
+        self.room = room
     }
 
     /// A store in a copy.
@@ -47,7 +47,7 @@ actor ReplicaStore {
 
     private var journal: Journal? {
         switch place {
-        case .own(let journal): journal
+        case .used(let journal, _): journal
         case .copy(_, let journal): journal
         }
     }
@@ -88,9 +88,16 @@ actor ReplicaStore {
             try await finish(position, set)
             return nil
         case .discard:
-            try await journal?.write { try $0.execute(sql: "DELETE FROM replica; DELETE FROM batch") }
+            // A journal in use is set aside when the coordinator has ended (`becomeCopy`). If the process ends before that, it still
+            // says what it was, and is not taken for one that nobody else knows of.
+            if case .copy(_, let journal) = place { try await ReplicaStore.discard(journal) }
             return nil
         }
+    }
+
+    /// What is in a copy does not count any more.
+    private static func discard(_ copy: Journal?) async throws(JournalError) {
+        try await copy?.write { try $0.execute(sql: "DELETE FROM replica; DELETE FROM batch") }
     }
 
     private func promise(_ term: UInt64, to replica: ReplicaID) async throws(JournalError) {
@@ -104,20 +111,23 @@ actor ReplicaStore {
         _ recent: RecentBatches<CopiedRows>?
     ) async throws(JournalError) -> Journal.Appended? {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
-        if own == nil { try room?.check() }
-        var (set, recent, appended) = (set, recent, nil as Journal.Appended?)
+        if own == nil { try room.check() }
+        var (set, recent) = (set, recent)
+        var (rows, ran, stored) = (own?.rows ?? [], own?.ran, [] as [StoredBatch])
         for batch in batches {
-            let content: (rows: [JournalRow], ran: Duration?)
-            if let own { content = own } else { content = try batch.content?.rows() ?? ([], nil) }
+            if own == nil, let content = try batch.content?.rows() {
+                rows += content.rows
+                ran = content.ran ?? ran
+            }
             if let changed = batch.set { set = changed }
             recent?.append(batch)
             let isKept = batch.content?.isMark != true
-            let stored = StoredBatch(
-                batch: batch, set: set, keepFrom: isKept ? recent?.batches.first?.position.number : nil)
-            if set.members.count > 1 { try await journal.syncAlways() }
-            appended = try await journal.append(content.rows, ran: content.ran, batch: stored)
+            stored.append(
+                StoredBatch(batch: batch, set: set, keepFrom: isKept ? recent?.batches.first?.position.number : nil))
         }
-        return appended
+        if stored.contains(where: { $0.set.members.count > 1 }) { try await journal.syncAlways() }
+        // All of them or none: the replica counts on either.
+        return try await journal.append(rows, ran: ran, batches: stored)
     }
 
     // MARK: - A whole copy
@@ -126,7 +136,7 @@ actor ReplicaStore {
         guard case .copy(let folder, _) = place else {
             throw JournalError(.inaccessible, "a journal in use is not replaced")
         }
-        try room?.check()
+        try room.check()
         if request.number == 0 {
             next?.end()
             next = nil
@@ -174,15 +184,40 @@ actor ReplicaStore {
 
     /// Opens the copy as the journal of a coordinator that works here from now on.
     func open(term: UInt64) async throws(JournalError) -> Journal {
-        guard case .copy(let folder, let copy) = place else {
-            guard case .own(let journal) = place else { throw JournalError(.inaccessible, "there is no journal") }
+        switch place {
+        case .used(let journal, _): return journal
+        case .copy(let folder, let copy):
+            copy?.end()
+            let journal = try Journal(in: folder, limits: limits, term: term)
+            place = .used(journal, folder)
             return journal
         }
-        copy?.end()
-        let journal = try Journal(in: folder, limits: limits, term: term)
-        place = .own(journal)
-        return journal
     }
+
+    /// The coordinator that worked here has ended: its journal is a copy from now on.
+    ///
+    /// - Parameter isSetAside: whether what is stored does not count any more. The node's own journal is then kept under another name.
+    /// - Returns: the new journal in the place of the node's own, if it was this one.
+    func becomeCopy(isSetAside: Bool) async throws(JournalError) -> Journal? {
+        guard case .used(let journal, let folder) = place else { return nil }
+        if let folder {
+            journal.end()
+            place = .copy(folder, nil)
+            let copy = try Journal(copy: ReplicaStore.name, in: folder, limits: limits)
+            place = .copy(folder, copy)
+            if isSetAside { try await ReplicaStore.discard(copy) }
+            return nil
+        }
+        let name = "copies/\(coordinator)"
+        let copies = try JournalFolder((journal.folderPath ?? "") + "/" + name)
+        let new = try journal.replace(
+            keptAs: isSetAside ? ReplicaStore.nameAside(coordinator) : name + "/" + ReplicaStore.name)
+        place = .copy(copies, isSetAside ? nil : try Journal(copy: ReplicaStore.name, in: copies, limits: limits))
+        return new
+    }
+
+    /// The name of a journal that was set aside.
+    static func nameAside(_ coordinator: CoordinatorID) -> String { "journal.put-back-\(coordinator).sqlite" }
 
     /// The next page of the journal, for a standby.
     func page(from cursor: UInt64) async throws(JournalError) -> (page: CopiedRows, next: UInt64?) {

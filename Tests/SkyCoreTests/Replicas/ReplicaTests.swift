@@ -1,5 +1,7 @@
 import Fixtures
+import Foundation
 import Logging
+import NIOCore
 import Testing
 import Transport
 
@@ -7,9 +9,14 @@ import Transport
 
 /// One replica over a real journal.
 struct ReplicaTests {
+    private func store(_ journal: Journal, _ book: ReplicaBook) -> ReplicaStore {
+        let room = CopyRoom(in: (journal.folderPath ?? "") + "/copies", limit: 1 << 30)
+        return ReplicaStore(journal, room: room, book: book)
+    }
+
     private func replica(_ journal: Journal, _ book: ReplicaBook) async throws -> Replica {
         try await Replica(
-            book.own, ReplicaStore(journal, book: book), isNew: true, policy: CopyPolicy(copies: 2),
+            book.own, store(journal, book), isNew: true, policy: CopyPolicy(copies: 2),
             logger: Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }, available: { [] },
             call: { _, _, _ in throw CancellationError() })
     }
@@ -49,5 +56,84 @@ struct ReplicaTests {
         let request = PromiseRequest(term: 9, candidate: ReplicaID(rawValue: 5), position: .start, isTrial: true)
         #expect(await replica.receive(.promise(request)).isGranted == false)
         await #expect(throws: JournalError.self) { _ = try await replica.append([deletion], ran: nil) }
+    }
+
+    /// Runs a replica until its journal has its first batch.
+    private func begin(_ journal: Journal, _ book: ReplicaBook) async throws {
+        let replica = try await replica(journal, book)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await replica.run() }
+            _ = await replica.events.first { _ in true }
+            await replica.end()
+            await group.waitForAll()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a journal that others took over becomes a copy, and its replica still votes`()
+        async throws
+    {
+        let data = ScratchFolder()
+        let journal = try Journal(in: JournalFolder(data.path))
+        let book = try ReplicaBook(in: data.path)
+        let coordinator = journal.incarnation.coordinator
+        try await begin(journal, book)
+        // The process ends right after its promise to another replica.
+        let other = ReplicaID(rawValue: 5)
+        try await book.promise(2, to: other, about: coordinator)
+
+        let replica = try await replica(journal, book)
+        #expect(await replica.isTakenOver)
+        let new = try #require(try await replica.becomeCopy(isSetAside: false))
+        #expect(new.incarnation.coordinator != coordinator)
+        await #expect(throws: JournalError.self) { _ = try await replica.open(term: 2) }
+        let position = try #require(await replica.core.record.position)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await replica.run() }
+            let batch = LogBatch<CopiedRows>(after: position, term: 2, content: nil, set: nil)
+            let request = AppendRequest<CopiedRows>(
+                term: 2, primary: other, previous: position, batches: [batch], head: batch.position, acked: [:])
+            let reply = await replica.receive(.append(request))
+            #expect(reply.isGranted && reply.position == batch.position)
+            await replica.end()
+            await group.waitForAll()
+        }
+    }
+
+    @Test func `a journal that was put back is set aside, and an empty copy takes its place`() async throws {
+        let data = ScratchFolder()
+        let journal = try Journal(in: JournalFolder(data.path))
+        let book = try ReplicaBook(in: data.path)
+        let coordinator = journal.incarnation.coordinator
+        try await begin(journal, book)
+        let store = store(journal, book)
+        let before = try await store.record().record
+        _ = try await store.perform(.discard, own: nil, set: before.set, recent: nil)
+        // If the process ended here, the journal would still not be one that nobody else knows of.
+        #expect(try await store.record().record.position == before.position)
+        _ = try #require(try await store.becomeCopy(isSetAside: true))
+        #expect(try await store.record().record.position == nil)
+        #expect(FileManager.default.fileExists(atPath: data.path + "/" + ReplicaStore.nameAside(coordinator)))
+    }
+
+    @Test func `of batches in one call all are stored or none`() async throws {
+        let data = ScratchFolder()
+        let journal = try Journal(in: JournalFolder(data.path))
+        let book = try ReplicaBook(in: data.path)
+        try await begin(journal, book)
+        let store = store(journal, book)
+        let before = try await store.record().record
+        let position = try #require(before.position)
+        let first = LogBatch(
+            after: position, term: 1, content: CopiedRows([JournalRow(deletion)], ran: nil), set: nil)
+        let second = LogBatch(
+            after: first.position, term: 1, content: CopiedRows(body: ByteBuffer(string: "no rows")), set: nil)
+        await #expect(throws: JournalError.self) {
+            _ = try await store.perform(
+                .append([first, second], promised: 1, to: book.own), own: nil, set: before.set, recent: RecentBatches())
+        }
+        #expect(try await store.record().record.position == position)
+        _ = try await store.perform(
+            .append([first], promised: 1, to: book.own), own: nil, set: before.set, recent: RecentBatches())
+        #expect(try await store.record().record.position == first.position)
     }
 }
