@@ -1,7 +1,7 @@
 import Base
 import DequeModule
 package import Distributed
-package import Logging
+import Logging
 import NIOCore
 package import Transport
 

@@ -1,5 +1,5 @@
 import NIOConcurrencyHelpers
-package import Transport
+import Transport
 
 /// The recent changes of the membership, for those that follow them. It belongs to the node, because a watcher's picture goes on
 /// where the node's coordinator ends and another one takes its place.

@@ -96,7 +96,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         random = SplitMix64(seed: seed)
         (lastContact, mayStandAt) = (now, now)
         highestTerm = record.promised
-        // Whoever has won a term has written a batch in it. No other replica has promised the term to itself and a batch of it.
+        // Whoever has won a term has written a batch in it. No other replica has a batch of it and the promise to itself, which one
+        // that has lost takes back (`ReplicaRecord.promise`).
         if record.promisedTo == own, record.position?.term == record.promised {
             role = .primary(Primary(term: record.promised, firstNumber: record.position?.number ?? 0, now: now))
         }

@@ -55,14 +55,14 @@ final class ReplicaBook: Sendable {
         }
     }
 
-    /// Stores a promise. A lower term than the one that is stored changes nothing.
+    /// Stores a promise, or who has won a term that was promised. A lower term than the one that is stored changes nothing.
     func promise(_ term: UInt64, to replica: ReplicaID, about coordinator: CoordinatorID) async throws(JournalError) {
         do {
             try await queue.write { database in
                 try database.execute(
                     sql: """
                         INSERT INTO promise(coordinator, term, replica) VALUES (?, ?, ?) ON CONFLICT(coordinator)
-                        DO UPDATE SET term = excluded.term, replica = excluded.replica WHERE excluded.term > term
+                        DO UPDATE SET term = excluded.term, replica = excluded.replica WHERE excluded.term >= term
                         """,
                     arguments: [
                         Journal.key(coordinator), Int64(clamping: term), Journal.key(replica),

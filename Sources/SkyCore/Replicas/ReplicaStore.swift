@@ -20,8 +20,8 @@ actor ReplicaStore {
     private var next: Journal?
     private let limits: JournalLimits
     private let room: CopyRoom
-    /// The term that is known to be on the disk.
-    private var promised: UInt64 = 0
+    /// The promise that is known to be on the disk.
+    private var promised: (term: UInt64, to: ReplicaID?) = (0, nil)
 
     /// A store in the journal of a coordinator that works here.
     init(_ journal: Journal, room: CopyRoom, book: ReplicaBook) {
@@ -55,7 +55,7 @@ actor ReplicaStore {
     /// What is on the disk.
     func record() async throws(JournalError) -> (record: ReplicaRecord, recent: RecentBatches<CopiedRows>) {
         let promise = try await book.promise(about: coordinator)
-        promised = promise.term
+        promised = promise
         var record = ReplicaRecord(promised: promise.term, promisedTo: promise.to)
         let stored = try await journal?.read { try StoredBatch.read($0) } ?? nil
         guard let stored else { return (record, RecentBatches()) }
@@ -101,9 +101,9 @@ actor ReplicaStore {
     }
 
     private func promise(_ term: UInt64, to replica: ReplicaID) async throws(JournalError) {
-        guard term > promised else { return }
+        guard term >= promised.term, promised != (term, replica) else { return }
         try await book.promise(term, to: replica, about: coordinator)
-        promised = term
+        promised = (term, replica)
     }
 
     private func append(

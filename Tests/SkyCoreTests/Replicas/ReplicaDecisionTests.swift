@@ -44,6 +44,21 @@ struct ReplicaDecisionTests {
         #expect(opened(core.at(.seconds(1)) { $0.wrote(true) }) == 2)
     }
 
+    @Test func `one that has lost an election does not take the winner's batches for its own after a restart`() {
+        var core = core(promisedTo: others[0])
+        // It has promised the next term to itself, and somebody else has won it.
+        core.record.promise(2, to: own)
+        let batch = LogBatch<SimulatedContent>(after: position, term: 2, content: nil, set: nil)
+        let append = AppendRequest<SimulatedContent>(
+            term: 2, primary: others[1], previous: position, batches: [batch], head: batch.position)
+        _ = core.at(.seconds(1)) { $0.receive(.append(append), ticket: 1) }
+        _ = core.at(.seconds(1)) { $0.wrote(true) }
+        #expect(core.record.position == batch.position)
+        let again = Core(
+            own, record: core.record, recent: core.recent, policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+        #expect(!again.isPrimary)
+    }
+
     @Test func `a word that cannot be stored changes nothing`() {
         var core = core(promisedTo: others[0])
         _ = core.at(.seconds(1)) { $0.adopt() }

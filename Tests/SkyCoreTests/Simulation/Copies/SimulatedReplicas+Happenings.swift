@@ -81,14 +81,17 @@ extension SimulatedReplicas {
             ? .first(disk.id, policy: policy, seed: random.next(), now: clock)
             : Core(
                 disk.id, record: disk.record, recent: disk.recent, policy: policy, seed: random.next(), now: clock)
-        if core.isPrimary { seen.insert(.returned) }
+        if case .primary(let primary) = core.role {
+            seen.insert(.returned)
+            if primaries[primary.term] ?? disk.id != disk.id {
+                violations.append("host \(host) begins as the primary of term \(primary.term), which is another's")
+            }
+        }
         hosts[host].process = Process(core: core, number: lastProcess, start: now, clock: clock)
         check(host, "at a start")
         step(host) { $0.begin() }
         schedule(.ticked(host, process: lastProcess), after: delay(0...100))
     }
-
-    var policy: CopyPolicy { CopyPolicy(copies: 2) }
 
     mutating func step(_ host: Int, _ event: (inout Core) -> Void) {
         guard let process = hosts[host].process else { return }
@@ -100,6 +103,7 @@ extension SimulatedReplicas {
         switch output {
         case .write(let write):
             if case .append(let made, _, let primary) = write, primary == hosts[host].disk.id { note(made, primary) }
+            if case .promise(let term, hosts[host].disk.id) = write { hosts[host].stoodFor = term }
             hosts[host].process?.write = write
             let isSlow = hosts[host].slowUntil > now
             let isFull = hosts[host].fullUntil > now
@@ -184,9 +188,13 @@ extension SimulatedReplicas {
 
     // MARK: - Faults
 
-    /// Misfortunes come at the worst moment now and then: after a promise.
+    /// Misfortunes come at the worst moment now and then: after a promise, and where an election was lost.
     private mutating func crashAtWorst(_ reply: ReplicaReply, _ host: Int) {
-        guard mayFail, reply.isGranted, reply.promised > published.term, chance(10) else { return }
+        guard mayFail, reply.isGranted else { return }
+        let hasLost =
+            reply.position?.term == hosts[host].stoodFor && hosts[host].process?.core.isPrimary == false
+        if hasLost { hosts[host].stoodFor = 0 }
+        guard hasLost && chance(50) || reply.promised > published.term && chance(10) else { return }
         schedule(.fault(.crash(host, for: delay(10...300))), after: delay(0...20))
         if chance(50) { cuts = cuts.filter { $0.key.contains(host) == false } }
     }
@@ -209,6 +217,7 @@ extension SimulatedReplicas {
             seen.insert(.diskLost)
             crash(host)
             hosts[host].disk = SimulatedDisk(ReplicaID(rawValue: random.next()))
+            hosts[host].disk.forgetsPromises = flaw == .promiseNotDurable
             hosts[host].backups = []
             schedule(.started(host), after: time)
         case .rollBack(let host, let time):

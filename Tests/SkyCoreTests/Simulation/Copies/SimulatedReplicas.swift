@@ -54,6 +54,8 @@ struct SimulatedReplicas {
         var frozenUntil: Duration = .zero
         var fullUntil: Duration = .zero
         var slowUntil: Duration = .zero
+        /// The last term that the replica has promised to itself.
+        var stoodFor: UInt64 = 0
     }
 
     struct Event: Comparable {
@@ -66,6 +68,7 @@ struct SimulatedReplicas {
 
     /// A mistake that is made on purpose.
     let flaw: SimulatedFlaw?
+    let policy: CopyPolicy
     var random: SplitMix64
     var now: Duration = .zero
     var steps = 0
@@ -93,6 +96,10 @@ struct SimulatedReplicas {
     init(seed: UInt64, flaw: SimulatedFlaw? = nil) {
         random = SplitMix64(seed: seed)
         self.flaw = flaw
+        // In some histories there are more copies, and in some all candidates stand at the same time.
+        var policy = CopyPolicy(copies: seed % 4 == 0 ? 4 : 2)
+        if seed % 3 == 0 { policy.stagger = .zero }
+        self.policy = policy
     }
 
     mutating func schedule(_ happening: Happening, after delay: Duration) {

@@ -19,6 +19,8 @@ struct ReplicatedDisk {
     var isFirst: Bool { isOwn && journal.generation == 0 }
     /// Whether this is an earlier state of the disk, which has forgotten what it acknowledged since.
     var wasPutBack = false
+    /// Whether a promise of a term outlives the election, which is a mistake.
+    var keepsPromises = false
     private var incoming = SimulatedJournal(ReplicatedDisk.coordinator)
 
     /// Whose journal it is.
@@ -31,7 +33,7 @@ struct ReplicatedDisk {
         switch write {
         case .promise(let term, let replica): record.promise(term, to: replica)
         case .append(let batches, let term, let primary):
-            record.promise(term, to: primary)
+            obey(primary, in: term)
             for batch in batches.prefix(count) {
                 if let content = batch.content {
                     journal.append(content.entries)
@@ -42,7 +44,7 @@ struct ReplicatedDisk {
                 recent.append(batch)
             }
         case .part(let request):
-            record.promise(request.term, to: request.primary)
+            obey(request.primary, in: request.term)
             if request.number == 0 { incoming = SimulatedJournal(ReplicatedDisk.coordinator) }
             switch request.part {
             case .page(let page): incoming.copy(page.entries)
@@ -58,6 +60,10 @@ struct ReplicatedDisk {
             record.position = nil
             recent.removeAll()
         }
+    }
+
+    private mutating func obey(_ primary: ReplicaID, in term: UInt64) {
+        if !keepsPromises || term > record.promised { record.promise(term, to: primary) }
     }
 
     /// The journal is kept aside for people, and does not count any more. What was promised does.

@@ -85,6 +85,7 @@ extension SimulatedCluster {
         hosts[host].process = SimulatedHost.Process(
             book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration))
         hosts[host].frozenUntil = .zero
+        hosts[host].disk.keepsPromises = copies.flaw == .promiseKeptByLoser
         let disk = hosts[host].disk
         if hosts[host].knowsCopies, disk.isOwn || disk.record.position != nil { beginReplica(at: host) }
         linkToOthers(host)
@@ -102,7 +103,13 @@ extension SimulatedCluster {
             : SimulatedReplica.Core(
                 disk.id, record: disk.record, recent: disk.recent, policy: copies.policy, seed: random.next(),
                 now: clock)
-        if core.isPrimary { copies.seen.insert(.returned) }
+        if case .primary(let primary) = core.role {
+            copies.seen.insert(.returned)
+            if copies.primaries[primary.term] ?? disk.id != disk.id {
+                violations.append(
+                    "\(hosts[host].name) begins as the primary of term \(primary.term), which is another's")
+            }
+        }
         hosts[host].process?.replica = SimulatedReplica(core: core, session: session, start: now, clock: clock)
         checkDisk(of: host, "at a start")
         step(host) { $0.begin() }
