@@ -129,8 +129,23 @@ struct CopiesTests {
             try await cluster.nodes[place].untilErrors { $0.contains { $0.contains("are handed over") } }
             cluster.nodes[place].send(SIGTERM)
             let others = addresses.indices.filter { $0 != place && $0 != 0 }.map { addresses[$0] }
-            let last = try await untilListed(job, at: others) { $0.state == "done" && $0.completed == 250 }
-            #expect(last != nil)
+            let last = try #require(
+                try await untilListed(job, at: others) { $0.state == "done" && $0.completed == 250 })
+
+            // With its last job gone, the coordinator that was taken over twice ends, and nobody keeps anything of it.
+            let log = try #require(addresses.firstIndex(of: last).map { cluster.nodes[$0].errorsSoFar })
+            let line = try #require(log.last { $0.contains("are taken over, and go on here") })
+            let coordinator = try #require(line.firstMatch(of: /coordinator=([0-9a-f]{16})/)?.1, "\(line)")
+            let running = addresses.indices.filter { $0 != place }.map { cluster.state.file("node\($0 + 1)") }
+            func keepers() -> [String] {
+                running.filter { FileManager.default.fileExists(atPath: "\($0)/copies/\(coordinator)") }
+            }
+            #expect(keepers().count >= 2)
+            let deleted = try await Skynode.run("jobs", "delete", job, "--node", last)
+            #expect(deleted.status == 0, "\(deleted.errors)")
+            let end = ContinuousClock.now + .seconds(60)
+            while !keepers().isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(100)) }
+            #expect(keepers().isEmpty)
         }
     }
 

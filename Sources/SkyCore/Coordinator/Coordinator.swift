@@ -90,6 +90,8 @@ package distributed actor Coordinator: ClusterActor {
     /// How many times results were asked for.
     var fetches = 0
     private let members: MembershipHistory
+    /// Whether the journal has jobs that cannot be read.
+    private var hasLeftOut = false
 
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
@@ -119,6 +121,11 @@ package distributed actor Coordinator: ClusterActor {
         (effects, effectsInput) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
+    /// Whether no job is left, and that is stored. Where the coordinator takes none, it stays so.
+    var isIdleForGood: Bool {
+        core.jobs.all.isEmpty && core.writeAhead.isSettled && !hasLeftOut && !isClosed
+    }
+
     var now: Duration { startedAt.duration(to: .now) }
 
     /// Takes over what an earlier incarnation of this coordinator left in the journal. Call it once, before `run`.
@@ -131,6 +138,7 @@ package distributed actor Coordinator: ClusterActor {
         progress: @escaping @Sendable (_ done: Int, _ all: Int) -> Void = { _, _ in }
     ) async throws(JournalError) {
         let (jobs, damaged) = try await journal.jobs()
+        hasLeftOut = !damaged.isEmpty
         for words in damaged {
             logger.error("a stored job cannot be read and is left out", metadata: ["job": "\(PrintableText.of(words))"])
         }
@@ -140,6 +148,7 @@ package distributed actor Coordinator: ClusterActor {
                 try await restore(job) { progress(index, jobs.count) }
             } catch {
                 guard [.damaged, .damagedJob].contains(error.kind) else { throw error }
+                hasLeftOut = true
                 logger.error(
                     "a stored job cannot be read and is left out",
                     metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(error.message))"])
@@ -184,6 +193,9 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored. The job is not done in either
     ///   case.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
+        guard id.name == Coordinator.wellKnownName else {
+            throw RemoteError(.failed, "this coordinator only finishes what a lost node has left")
+        }
         var submission = submission
         try submission.validate()
         if submission.isRepeated == true, let token = submission.token, let known = await earlierJob(token) {

@@ -160,6 +160,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
 
     /// A call has an answer.
     mutating func replied(_ reply: ReplicaReply, from replica: ReplicaID, call: UInt64) {
+        guard reply.hasEnded != true else { return outputs.append(.close(.ended)) }
         highestTerm = max(highestTerm, reply.promised)
         switch role {
         case .standby: break

@@ -72,6 +72,8 @@ package struct ReplicaReply: Hashable, Codable, Sendable {
     var isAhead = false
     /// Whether it cannot store anything now.
     var isFull = false
+    /// Whether the coordinator has ended for good: others had taken its jobs over, and none is left. Whatever is stored is of no use.
+    var hasEnded: Bool?
 }
 
 extension ReplicaRequest: Codable where Content: Codable {}

@@ -6,6 +6,8 @@ enum ReplicaClosure: Hashable, Sendable {
     case handedOver(to: ReplicaID)
     /// The disk holds an earlier state than others have seen: it was put back.
     case rolledBack
+    /// Another replica knows that the coordinator has ended for good.
+    case ended
 }
 
 /// What is to be stored durably, before anybody hears of it.

@@ -182,6 +182,7 @@ package final class Node: Sendable {
             group.addTask { await self.followMembership() }
             group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
             group.addTask { await self.trimWhenIdle() }
+            group.addTask { await self.endIdleCoordinators() }
             group.addTask { for await isDraining in self.drains where isDraining { await self.handOver() } }
         }
         await scan.whenLocal { $0.stop() }
@@ -301,10 +302,30 @@ package final class Node: Sendable {
         let isOwn = ownJournal.withLockedValue { $0.incarnation.coordinator } == replica.coordinator
         if isOwn { logEnd(of: replica.coordinator, closure) }
         // It stays a copy, and this node keeps its vote, so that the others can go on where one more of them is lost.
-        guard let new = try await replica.becomeCopy(isSetAside: closure == .rolledBack) else { return }
+        let new = try await replica.becomeCopy(isSetAside: closure == .rolledBack || closure == .ended)
+        if closure == .ended {
+            try await copies?.keeper.remove(replica.coordinator)
+            system.logger.info(
+                "a coordinator that was taken over has ended: it has no jobs any more",
+                metadata: ["coordinator": "\(replica.coordinator)"])
+        }
+        guard let new else { return }
         ownJournal.withLockedValue { $0 = new }
         _ = try await copies?.keeper.begin(new)
     }
+
+    /// Ends the coordinators that were taken over and have no jobs any more. Otherwise each loss of a node would leave one for ever.
+    private func endIdleCoordinators() async {
+        guard let copies else { return }
+        while (try? await Task.sleep(for: Node.endingInterval)) != nil {
+            let own = ownJournal.withLockedValue { $0.incarnation.coordinator }
+            for (id, (coordinator, _)) in opened.withLockedValue({ $0 }) where id != own {
+                if await coordinator.whenLocal({ $0.isIdleForGood }) == true { await copies.keeper.end(id) }
+            }
+        }
+    }
+
+    private static let endingInterval = Duration.seconds(5)
 
     private func logEnd(of coordinator: CoordinatorID, _ closure: ReplicaClosure) {
         switch closure {
@@ -319,6 +340,10 @@ package final class Node: Sendable {
         case .rolledBack:
             system.logger.warning(
                 "this node's journal was put back from an earlier time; it is kept aside, and a new one begins",
+                metadata: ["journal": "\(ReplicaStore.nameAside(coordinator))"])
+        case .ended:
+            system.logger.notice(
+                "other nodes had taken over this node's jobs, and none is left; its journal is kept aside",
                 metadata: ["journal": "\(ReplicaStore.nameAside(coordinator))"])
         }
     }

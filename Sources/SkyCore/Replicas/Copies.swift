@@ -97,7 +97,13 @@ package actor Copies {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: copiesFolder)) ?? []
         for folder in folders {
             guard let number = UInt64(folder, radix: 16) else { continue }
-            await beginCopy(of: CoordinatorID(rawValue: number))
+            let coordinator = CoordinatorID(rawValue: number)
+            guard !book.hasEnded(coordinator) else {
+                // The process ended between the two.
+                try? FileManager.default.removeItem(atPath: copiesFolder + "/" + folder)
+                continue
+            }
+            await beginCopy(of: coordinator)
         }
     }
 
@@ -267,6 +273,9 @@ package actor Copies {
     func receive(_ call: ReplicaCall) async -> ReplicaReply {
         let nothing = ReplicaReply(promised: 0, position: nil, isGranted: false)
         guard call.to == book.own else { return nothing }
+        guard !book.hasEnded(call.coordinator) else {
+            return ReplicaReply(promised: 0, position: nil, isGranted: false, hasEnded: true)
+        }
         if let replica = replicas[call.coordinator] { return await replica.receive(call.request) }
         switch call.request {
         case .append, .snapshot:
@@ -276,6 +285,23 @@ package actor Copies {
             return await replica.receive(call.request)
         case .promise, .takeOver: return nothing
         }
+    }
+
+    // MARK: - Coordinators that have ended
+
+    /// A coordinator that was taken over has no jobs any more, so it ends for good. The others hear of that when they next ask.
+    ///
+    /// Nothing can come later that it would have to keep: it takes no jobs, and that none is left is committed.
+    func end(_ coordinator: CoordinatorID) {
+        guard let replica = replicas[coordinator] else { return }
+        eventsInput.yield(.closed(replica, .ended))
+    }
+
+    /// The coordinator does not work here any more, and has ended for good.
+    func remove(_ coordinator: CoordinatorID) async throws(JournalError) {
+        try await book.end(coordinator)
+        await replicas.removeValue(forKey: coordinator)?.end()
+        try? FileManager.default.removeItem(atPath: copiesFolder + "/\(coordinator)")
     }
 
     // MARK: - What people see and say

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import NIOConcurrencyHelpers
 import Transport
 
 /// What a node must not forget as a keeper of copies: who it is, and what it has promised. It lies in the data folder, so that a
@@ -8,6 +9,7 @@ final class ReplicaBook: Sendable {
     let own: ReplicaID
     private let queue: DatabaseQueue
     private let path: String
+    private let ended: NIOLockedValueBox<Set<CoordinatorID>>
 
     /// - Parameter folder: the node's data folder.
     /// - Throws: `JournalError` where the file cannot be made, read or written.
@@ -18,22 +20,28 @@ final class ReplicaBook: Sendable {
             configuration.label = "replicas"
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             queue = try DatabaseQueue(path: path, configuration: configuration)
-            own = try queue.write { database in
+            let (own, ended) = try queue.write { database in
                 try database.execute(
                     sql: """
                         CREATE TABLE IF NOT EXISTS own(id INTEGER NOT NULL);
                         CREATE TABLE IF NOT EXISTS promise(
                             coordinator INTEGER PRIMARY KEY, term INTEGER NOT NULL, replica INTEGER);
                         CREATE TABLE IF NOT EXISTS peer(replica INTEGER PRIMARY KEY, name TEXT NOT NULL);
+                        CREATE TABLE IF NOT EXISTS ended(
+                            number INTEGER PRIMARY KEY AUTOINCREMENT, coordinator INTEGER NOT NULL UNIQUE);
                         """)
+                let ended = try Int64.fetchAll(database, sql: "SELECT coordinator FROM ended")
+                    .map { CoordinatorID(rawValue: UInt64(bitPattern: $0)) }
                 if let id = try Int64.fetchOne(database, sql: "SELECT id FROM own") {
-                    return ReplicaID(rawValue: UInt64(bitPattern: id))
+                    return (ReplicaID(rawValue: UInt64(bitPattern: id)), Set(ended))
                 }
                 let id = ReplicaID.random()
                 try database.execute(
                     sql: "INSERT INTO own(id) VALUES (?)", arguments: [Journal.key(id)])
-                return id
+                return (id, [])
             }
+            self.own = own
+            self.ended = NIOLockedValueBox(ended)
         } catch {
             throw Journal.failure(error, path)
         }
@@ -72,6 +80,33 @@ final class ReplicaBook: Sendable {
             throw Journal.failure(error, path)
         }
     }
+
+    // MARK: - Coordinators that have ended
+
+    /// Whether a coordinator has ended for good, as far as is known here.
+    func hasEnded(_ coordinator: CoordinatorID) -> Bool { ended.withLockedValue { $0.contains(coordinator) } }
+
+    /// Stores that a coordinator has ended for good. What was promised about its journal need not be known any more.
+    func end(_ coordinator: CoordinatorID) async throws(JournalError) {
+        do {
+            try await queue.write { database in
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO ended(coordinator) VALUES (?)", arguments: [Journal.key(coordinator)])
+                try database.execute(
+                    sql: "DELETE FROM promise WHERE coordinator = ?", arguments: [Journal.key(coordinator)])
+                try database.execute(
+                    sql: "DELETE FROM ended WHERE number <= (SELECT max(number) FROM ended) - ?",
+                    arguments: [ReplicaBook.endedLimit])
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+        ended.withLockedValue { _ = $0.insert(coordinator) }
+    }
+
+    /// How many ended coordinators are remembered. There is one for each loss of a node; a copy of an earlier one would be kept, and
+    /// would do no other harm.
+    private static let endedLimit = 16384
 
     // MARK: - Names
 

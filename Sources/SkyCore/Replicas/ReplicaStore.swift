@@ -217,7 +217,7 @@ actor ReplicaStore {
     }
 
     /// The name of a journal that was set aside.
-    static func nameAside(_ coordinator: CoordinatorID) -> String { "journal.put-back-\(coordinator).sqlite" }
+    static func nameAside(_ coordinator: CoordinatorID) -> String { "journal.aside-\(coordinator).sqlite" }
 
     /// The next page of the journal, for a standby.
     func page(from cursor: UInt64) async throws(JournalError) -> (page: CopiedRows, next: UInt64?) {

@@ -148,6 +148,7 @@ extension SimulatedReplicas {
             case .superseded: seen.insert(.superseded)
             case .handedOver: seen.insert(.handedOver)
             case .rolledBack: seen.insert(.rolledBack)
+            case .ended: break
             }
         }
     }

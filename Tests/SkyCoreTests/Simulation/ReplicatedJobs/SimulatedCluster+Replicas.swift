@@ -174,6 +174,7 @@ extension SimulatedCluster {
             case .superseded: copies.seen.insert(.superseded)
             case .handedOver: copies.seen.insert(.handedOver)
             case .rolledBack: copies.seen.insert(.rolledBack)
+            case .ended: break
             }
             tellNode(.closed(host, session: session), after: delay(0...30))
         case .committed(let number): committed(number, at: host)
