@@ -133,8 +133,8 @@ struct CopiesTests {
                 try await untilListed(job, at: others) { $0.state == "done" && $0.completed == 250 })
 
             // With its last job gone, the coordinator that was taken over twice ends, and nobody keeps anything of it.
-            let log = try #require(addresses.firstIndex(of: last).map { cluster.nodes[$0].errorsSoFar })
-            let line = try #require(log.last { $0.contains("are taken over, and go on here") })
+            let log = cluster.nodes[place].errorsSoFar
+            let line = try #require(log.first { $0.contains("are taken over, and go on here") })
             let coordinator = try #require(line.firstMatch(of: /coordinator=([0-9a-f]{16})/)?.1, "\(line)")
             let running = addresses.indices.filter { $0 != place }.map { cluster.state.file("node\($0 + 1)") }
             func keepers() -> [String] {

@@ -14,6 +14,9 @@ package struct CoordinatorIncarnation: Hashable, Codable, Sendable {
     /// The number of starts of this coordinator so far, including this one.
     package var generation: UInt64
 
+    /// Whether the coordinator began on another node. The upper half of a generation is the term in which another one took over.
+    package var isTakenOver: Bool { generation >> 32 > 0 }
+
     package init(_ coordinator: CoordinatorID, generation: UInt64) {
         self.coordinator = coordinator
         self.generation = generation

@@ -67,12 +67,12 @@ struct NodeDispatch {
 
     // MARK: - Members
 
-    /// A node can be given work. Another node is asked what it has of this coordinator's. The coordinator's own node started
-    /// together with it, and has nothing.
+    /// A node can be given work. It is asked what it has of this coordinator's, unless it is the coordinator's own, which started
+    /// together with it and has nothing. One on which the coordinator was taken over has what it was given before.
     mutating func join(
         _ node: NodeID, name: String, version: String, isDraining: Bool, now: Duration
     ) -> Consequence {
-        var consequence = Consequence(calls: node == own ? [] : calls.join(node))
+        var consequence = Consequence(calls: node == own && !incarnation.isTakenOver ? [] : calls.join(node))
         if nodes.joined(node, name: name, now: now) {
             consequence.events.append(
                 .nodeJoined(node, name: name, measuresAlike: SkyNetVersion.measuresAlike(version)))
