@@ -43,12 +43,16 @@ struct CoordinatorEffects: Sendable {
         }
     }
 
-    /// Notices when too few copies can be reached, while something waits for them.
+    /// Notices when too few copies can be reached, while something waits for them, and when that is over: what has waited may be a
+    /// change of the members, after which the coordinator itself has nothing to store.
     private func watch(_ replica: Replica) async {
         while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
             await coordinator.whenLocal { coordinator in
-                guard let error = coordinator.copies?.waiting(of: replica) else { return }
-                coordinator.journalFailed(error)
+                if let error = coordinator.copies?.waiting(of: replica) {
+                    coordinator.journalFailed(error)
+                } else if coordinator.core.writeAhead.failure != nil {
+                    coordinator.updateCore { $0.journalRecovered() }
+                }
             }
         }
     }

@@ -80,6 +80,13 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
+    /// The journal can store again, as far as is known. Where something waits to be stored, its storing will tell.
+    mutating func journalRecovered() {
+        guard writeAhead.failure != nil, writeAhead.isSettled else { return }
+        writeAhead.setFailure(nil)
+        updateSuspension()
+    }
+
     /// The entries to write now. `nil` means that there are none, which ends the writing. The array is empty while tasks wait for
     /// room on the disk: storing nothing then shows whether there is room by now.
     ///

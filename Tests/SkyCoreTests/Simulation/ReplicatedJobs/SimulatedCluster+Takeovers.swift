@@ -106,13 +106,19 @@ extension SimulatedCluster {
         for waiter in waiters where waiter.isNew { change(host) { $0.delete(waiter.job) } }
     }
 
-    /// Notices when too few copies can be reached, while something waits for them.
+    /// Notices when too few copies can be reached, while something waits for them, and when that is over.
     mutating func watchCopies(at host: Int) {
         guard hosts[host].process?.core != nil, let core = hosts[host].process?.replica?.core,
-            case .primary(let primary) = core.role, primary.committed < core.record.position?.number ?? 0,
-            !core.record.set.isQuorum([core.own]), core.now - primary.quorumHeard > core.policy.contactTime
+            case .primary(let primary) = core.role
         else { return }
-        failToStore("too few copies can be reached", at: host)
+        let isWaiting =
+            primary.committed < core.record.position?.number ?? 0 && !core.record.set.isQuorum([core.own])
+            && core.now - primary.quorumHeard > core.policy.contactTime
+        if isWaiting {
+            failToStore("too few copies can be reached", at: host)
+        } else {
+            change(host) { $0.journalRecovered() }
+        }
     }
 
     // MARK: - Clients
