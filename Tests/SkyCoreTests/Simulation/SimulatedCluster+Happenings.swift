@@ -260,7 +260,7 @@ extension SimulatedCluster {
                 noteObeyed(caller, at: peer)
                 answer(.assigned, to: caller, from: target)
                 // A hostile peer may deliver the same call twice.
-                if chance(1) { schedule(.arrived(call, caller, at: target), after: delay(1...30)) }
+                if peer != caller.host, chance(1) { schedule(.arrived(call, caller, at: target), after: delay(1...30)) }
             case .collect(let request):
                 collect(request, at: peer, for: caller, mayWait: true)
             }

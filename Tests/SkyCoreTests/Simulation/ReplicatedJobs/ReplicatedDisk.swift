@@ -19,8 +19,6 @@ struct ReplicatedDisk {
     var isFirst: Bool { isOwn && journal.generation == 0 }
     /// Whether this is an earlier state of the disk, which has forgotten what it acknowledged since.
     var wasPutBack = false
-    /// Whether a promise of a term outlives the election, which is a mistake.
-    var keepsPromises = false
     private var incoming = SimulatedJournal(ReplicatedDisk.coordinator)
 
     /// Whose journal it is.
@@ -33,7 +31,7 @@ struct ReplicatedDisk {
         switch write {
         case .promise(let term, let replica): record.promise(term, to: replica)
         case .append(let batches, let term, let primary):
-            obey(primary, in: term)
+            record.promise(term, to: primary)
             for batch in batches.prefix(count) {
                 if let content = batch.content {
                     journal.append(content.entries)
@@ -44,7 +42,7 @@ struct ReplicatedDisk {
                 recent.append(batch)
             }
         case .part(let request):
-            obey(request.primary, in: request.term)
+            record.promise(request.term, to: request.primary)
             if request.number == 0 { incoming = SimulatedJournal(ReplicatedDisk.coordinator) }
             switch request.part {
             case .page(let page): incoming.copy(page.entries)
@@ -60,10 +58,6 @@ struct ReplicatedDisk {
             record.position = nil
             recent.removeAll()
         }
-    }
-
-    private mutating func obey(_ primary: ReplicaID, in term: UInt64) {
-        if !keepsPromises || term > record.promised { record.promise(term, to: primary) }
     }
 
     /// The journal is kept aside for people, and does not count any more. What was promised does.

@@ -10,9 +10,13 @@ extension SimulatedCluster {
             .max()
     }
 
-    /// Misfortunes come at the worst moment now and then: after a promise.
+    /// Misfortunes come at the worst moment now and then: after a promise, and where an election was lost.
     mutating func crashAtWorst(_ reply: ReplicaReply, _ host: Int) {
-        guard copies.mayFail, reply.isGranted, reply.promised > copies.published.term, chance(10) else { return }
+        guard copies.mayFail, reply.isGranted else { return }
+        let hasLost =
+            reply.position?.term == copies.stoodFor[host] && hosts[host].process?.replica?.core.isPrimary == false
+        if hasLost { copies.stoodFor[host] = nil }
+        guard hasLost && chance(50) || reply.promised > copies.published.term && chance(10) else { return }
         schedule(.replicated(.fault(.ofReplicas(.crash(host, for: delay(10...300))))), after: delay(0...20))
     }
 

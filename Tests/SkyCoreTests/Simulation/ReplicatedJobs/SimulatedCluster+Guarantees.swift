@@ -26,7 +26,7 @@ extension SimulatedCluster {
         }
         violations += copies.ledger.violations
         copies.published = position
-        guard hosts[host].disk.record.set.members.count > 1 else { return }
+        guard copies.set(at: position, first: hosts[host].disk.id).members.count > 1 else { return }
         let places = hosts.compactMap(\.disk.record.position) + copies.lostPositions
         let count = places.count { copies.contains($0, position) }
         if count < 2 { violations.append("\(position.term).\(position.number) is published, and on \(count) disks") }

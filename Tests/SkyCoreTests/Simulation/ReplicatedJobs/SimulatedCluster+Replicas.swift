@@ -85,7 +85,6 @@ extension SimulatedCluster {
         hosts[host].process = SimulatedHost.Process(
             book: WorkBook(slots: hosts[host].slots, leaseDuration: SimulatedCluster.leaseDuration))
         hosts[host].frozenUntil = .zero
-        hosts[host].disk.keepsPromises = copies.flaw == .promiseKeptByLoser
         let disk = hosts[host].disk
         if hosts[host].knowsCopies, disk.isOwn || disk.record.position != nil { beginReplica(at: host) }
         linkToOthers(host)
@@ -150,6 +149,7 @@ extension SimulatedCluster {
             if case .append(let made, _, let primary) = write, primary == hosts[host].disk.id {
                 note(made, by: primary)
             }
+            if case .promise(let term, hosts[host].disk.id) = write { copies.stoodFor[host] = term }
             hosts[host].process?.replica?.write = write
             let isStored = hosts[host].diskFullUntil <= now
             schedule(

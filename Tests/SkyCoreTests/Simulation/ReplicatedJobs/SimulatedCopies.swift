@@ -36,6 +36,8 @@ struct SimulatedCopies {
     var obeyed: [NodeID: UInt64] = [:]
     /// The good results that each process of a node has delivered and still keeps, by their sequence.
     var delivered: [NodeID: [UInt64: AttemptID]] = [:]
+    /// The last term that the replica of each machine has promised to itself.
+    var stoodFor: [Int: UInt64] = [:]
     /// Jobs that were published as deleted.
     var gone: Set<JobID> = []
     /// Jobs of which a client was told that they are deleted, or cancelled.
@@ -84,9 +86,19 @@ struct SimulatedCopies {
         return chain.reversed()
     }
 
-    /// The members as what was published says.
-    func publishedSet(first: ReplicaID) -> ReplicaSet {
+    /// The last position that was published, of a batch of this term or an earlier one.
+    func published(upTo term: UInt64) -> LogPosition {
         var position = published
+        while position.term > term, let batch = batches[position.hash] { position = batch.previous }
+        return position
+    }
+
+    /// The members as what was published says.
+    func publishedSet(first: ReplicaID) -> ReplicaSet { set(at: published, first: first) }
+
+    /// The members at a position.
+    func set(at position: LogPosition, first: ReplicaID) -> ReplicaSet {
+        var position = position
         while let batch = batches[position.hash] {
             if let set = batch.set { return set }
             position = batch.previous

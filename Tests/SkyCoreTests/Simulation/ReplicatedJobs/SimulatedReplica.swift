@@ -98,6 +98,4 @@ enum ReplicatedFlaw: CaseIterable {
     case publishedAfterSuperseded
     /// A replica that is superseded ends, and its journal is set aside where it was the node's own, before others have all of it.
     case supersededForgotten
-    /// One that has lost an election keeps what it had promised itself, and takes the winner's batches for its own after a restart.
-    case promiseKeptByLoser
 }
