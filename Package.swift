@@ -55,7 +55,7 @@ let package = Package(
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources where our own search cannot,
         // and in the tests, wcslib knows an image's coordinates and ERFA the sky's reference systems, libdeflate packs
         // pictures and zlib pixels, OpenSSL's libcrypto makes digests, keys and certificates; libpng reads pictures back in the tests. CLinux is what of the
-        // C library and the kernel Swift's own module does not show. Module maps only: the two lines of C of ours are
+        // C library and the kernel Swift's own module does not show. Module maps only: the few lines of C of ours are
         // inline functions for functions that take any number of arguments.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
@@ -172,6 +172,7 @@ let package = Package(
             name: "ClusterTests",
             dependencies: [
                 "Base", "Sky", "SkyNode", "SkyCore", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),

@@ -2,9 +2,13 @@
 // libc6-dev and linux-libc-dev of Debian, which every C compiler needs. <linux/tcp.h> is not included, because it
 // contradicts <netinet/tcp.h> of that module. _GNU_SOURCE is not defined either, because structures that both modules
 // have would differ with it. Functions that need it are declared below instead.
+#include <asm/unistd.h>
+#include <linux/filter.h>
 #include <linux/inet_diag.h>
+#include <linux/landlock.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/seccomp.h>
 #include <linux/sock_diag.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -13,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 // These functions are in <pthread.h>, <spawn.h> and <fcntl.h> with _GNU_SOURCE, the second one since glibc 2.34. The number
 // is that of <linux/fs.h>.
@@ -24,3 +29,39 @@ extern int sync_file_range(int descriptor, off_t offset, off_t bytes, unsigned i
 // prctl(2) takes any number of arguments, and Swift cannot call such a function. This one is for options with one
 // argument.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }
+
+// Landlock, seccomp and capabilities have no functions in the C library, and syscall(2) takes any number of arguments, too.
+// The structure is that of a newer <linux/landlock.h> than Debian 12 has: a kernel takes the part of it that it knows.
+struct linux_landlock_ruleset { __u64 handled_access_fs, handled_access_net, scoped; };
+extern long syscall(long number, ...);
+static inline long linux_syscall(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e) {
+    return syscall(number, a, b, c, d, e, 0UL);
+}
+static inline int linux_landlock_abi(void) {
+    return (int)syscall(__NR_landlock_create_ruleset, (void *)0, 0UL, LANDLOCK_CREATE_RULESET_VERSION);
+}
+static inline int linux_landlock_create_ruleset(const struct linux_landlock_ruleset *attributes, size_t size) {
+    return (int)syscall(__NR_landlock_create_ruleset, attributes, size, 0U);
+}
+static inline int linux_landlock_allow(int ruleset, int folder, __u64 access) {
+    struct landlock_path_beneath_attr rule = {access, folder};
+    return (int)syscall(__NR_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0U);
+}
+static inline int linux_landlock_restrict_self(int ruleset) { return (int)syscall(__NR_landlock_restrict_self, ruleset, 0U); }
+static inline int linux_seccomp(unsigned int operation, unsigned int flags, void *argument) {
+    return (int)syscall(__NR_seccomp, operation, flags, argument);
+}
+// The two words of a set are those of capabilities 0 to 31 and 32 to 63 (capset(2), version 3).
+static inline int linux_keep_capabilities(__u64 kept) {
+    struct { __u32 version; int process; } header = {0x20080522, 0};
+    __u32 low = (__u32)kept, high = (__u32)(kept >> 32);
+    struct { __u32 effective, permitted, inheritable; } sets[2] = {{low, low, 0}, {high, high, 0}};
+    return (int)syscall(__NR_capset, &header, sets);
+}
+static inline int linux_permitted_capabilities(__u64 *permitted) {
+    struct { __u32 version; int process; } header = {0x20080522, 0};
+    struct { __u32 effective, permitted, inheritable; } sets[2] = {{0, 0, 0}, {0, 0, 0}};
+    int status = (int)syscall(__NR_capget, &header, sets);
+    *permitted = (__u64)sets[1].permitted << 32 | sets[0].permitted;
+    return status;
+}

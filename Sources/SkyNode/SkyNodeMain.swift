@@ -1,5 +1,6 @@
 import ArgumentParser
 import Base
+import Dispatch
 import Glibc
 import NIOCore
 import Sky
@@ -9,7 +10,26 @@ import Transport
 /// Entry point. Parses the command line, runs the command, and turns every error into one line and an exit code.
 @main
 enum SkyNodeMain {
-    static func main() async {
+    static func main() {
+        do {
+            try confineWorker()
+        } catch {
+            exit(Console.closeOutput(report(error)))
+        }
+        // The program owns this task, which ends it.
+        Task { await run() }
+        dispatchMain()
+    }
+
+    /// Confines a worker process. Linux confines the thread that asks for it and those that it starts, so this cannot wait for a
+    /// thread of the Swift runtime, on which commands run.
+    private static func confineWorker() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.first == WorkerCommand.configuration.commandName else { return }
+        try WorkerCommand.parse(Array(arguments.dropFirst())).enterSandbox()
+    }
+
+    private static func run() async {
         // Threads of libdispatch ask for a priority that only root may have, and libdispatch tells the system's log whenever they
         // are refused it: several times a minute.
         setenv("LIBDISPATCH_LOG", "NO", 0)

@@ -61,6 +61,17 @@ import Testing
         #expect(findings.contains { $0.text.hasPrefix("boris") && $0.text.hasSuffix("is heard, and answers") })
     }
 
+    @Test func `what the kernel lacks to confine workers is a note, and no problem`() throws {
+        var examination = examination(try survey())
+        examination.confinement = ConfinementSupport(landlock: 7, hasFilter: true)
+        #expect(examination.findings.allSatisfy { $0.level == .ok })
+        #expect(examination.findings.contains { $0.text.contains("Landlock of version 7") })
+        examination.confinement = ConfinementSupport(landlock: 0, hasFilter: false)
+        let notes = examination.findings.filter { $0.level == .note }
+        #expect(notes.map { $0.text.contains("Landlock") } == [true, false])
+        #expect(notes.map { $0.text.contains("seccomp") } == [false, true] && problems(examination).isEmpty)
+    }
+
     @Test func `a blocked interface is named, with the command that opens it`() throws {
         var examination = examination(try survey(isWayHeard: false))
         examination.firewall = .ufw

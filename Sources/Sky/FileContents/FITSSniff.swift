@@ -23,7 +23,7 @@ package enum FITSSniff {
             throw SkyError(.badInput, "\(name): the path is longer than \(pathLimit) bytes or holds a zero byte")
         }
         var status = stat()
-        guard stat(path, &status) == 0 else { throw unreachable(name, errno) }
+        guard stat(path, &status) == 0 else { throw unreachable(name, errno, path) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR:
@@ -36,11 +36,11 @@ package enum FITSSniff {
         }
         // Without O_NONBLOCK a file swapped for a FIFO in between would hang the caller.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw unreachable(name, errno) }
+        guard descriptor >= 0 else { throw unreachable(name, errno, path) }
         defer { close(descriptor) }
         var start = [UInt8](repeating: 0, count: 16)
         let count = read(descriptor, &start, start.count)
-        guard count > 0 else { throw unreachable(name, count < 0 ? errno : EIO) }
+        guard count > 0 else { throw unreachable(name, count < 0 ? errno : EIO, path) }
         try checkStart(start.prefix(count), size: Int(status.st_size), name: name, showsStart: showsStart)
     }
 
@@ -65,10 +65,14 @@ package enum FITSSniff {
         }
     }
 
-    private static func unreachable(_ name: String, _ code: Int32) -> SkyError {
+    private static func unreachable(_ name: String, _ code: Int32, _ path: String) -> SkyError {
         let reason =
             switch code {
             case ENOENT, ENOTDIR: "no such file on this node"
+            // The mode of the file lets this user read it, and the sandbox of the worker does not.
+            case EACCES where access(path, R_OK) == 0:
+                "the node keeps its workers from here, as from keys, journals, hidden and system files; move the image, or "
+                    + "name its folder in read-folders of the node's configuration"
             case EACCES, EPERM: "permission denied; let the user that runs the node read it"
             default: String(cString: strerror(code))
             }

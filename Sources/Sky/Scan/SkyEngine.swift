@@ -42,12 +42,19 @@ package final class SkyEngine {
     /// The one image in memory that the engine works on; `nil` if it works on files.
     private let memory: MemoryImage?
 
-    package init() { (memory, supply) = (nil, nil) }
+    /// Where files may be read.
+    private let bounds: ReadBounds
 
-    package init(_ image: MemoryImage) { (memory, supply) = (image, nil) }
+    package init() { (memory, supply, bounds) = (nil, nil, ReadBounds([])) }
 
-    /// - Parameter supply: The source of the pixels of files that cannot be opened here.
-    package init(supply: any ImageSupply) { (memory, self.supply) = (nil, supply) }
+    package init(_ image: MemoryImage) { (memory, supply, bounds) = (image, nil, ReadBounds([])) }
+
+    /// - Parameters:
+    ///   - supply: The source of the pixels of files that cannot be opened here.
+    ///   - readFolders: The folders below which files may be read; empty for everywhere.
+    package init(supply: any ImageSupply, readFolders: [String] = []) {
+        (memory, self.supply, bounds) = (nil, supply, ReadBounds(readFolders))
+    }
 
     /// Opens the image and returns its size; finds wrong, damaged and truncated files.
     ///
@@ -62,7 +69,10 @@ package final class SkyEngine {
         var before: [String: FileStamp] = [:]
         if memory == nil {
             // A file that cannot be opened has no stamp; the reading of its header will report the error.
-            for path in paths { before[path] = try? FileStamp(of: path) }
+            for path in paths {
+                try bounds.check(path)
+                before[path] = try? FileStamp(of: path)
+            }
         }
         let plain = try image(path, hdu, layer, nil).images.sky
         var (companions, own) = (companions, Companions?.none)
@@ -136,7 +146,7 @@ package final class SkyEngine {
     ) throws -> Result {
         stages.enter(.open)
         let elsewhere = supply == nil ? nil : holder
-        guard let before = try? FileStamp(of: path) else {
+        guard bounds.allow(path), let before = try? FileStamp(of: path) else {
             // Without another node, the opening of the file reports the error.
             return try with(content, of: path, on: elsewhere, work)
         }
@@ -179,7 +189,7 @@ package final class SkyEngine {
         _ file: PixelFile, _ read: (FITSImage) throws(SkyError) -> Part
     ) throws(SkyError) -> Part {
         if let objection = file.objection { throw SkyError(.badInput, objection) }
-        let stamp = try? FileStamp(of: file.path)
+        let stamp = bounds.allow(file.path) ? try? FileStamp(of: file.path) : nil
         let absent = SkyError(
             .unavailable, "\(FITSSniff.quoted(file.path)): it is not on this node as it was looked at first")
         guard let stamp else { throw absent }
@@ -461,6 +471,7 @@ package final class SkyEngine {
                 try supply.image(file, holder: elsewhere.holder)
             }
         }
+        try bounds.check(path)
         let open = { () throws(SkyError) in try FITSImage(path: path, hdu: hdu, layer: layer ?? ImageLayer()) }
         guard let stamp = try? FileStamp(of: path) else {
             cached[place] = nil

@@ -40,6 +40,10 @@ package enum ProcessLimits {
         if dlsym(nil, "__tsan_init") == nil { set(RLIMIT_AS, to: limit) }
     }
 
+    /// Hides this process's memory, open files and environment from all other processes but those of root (PR_SET_DUMPABLE of
+    /// prctl(2)). It dumps no core when it crashes.
+    package static func hideMemory() { _ = linux_prctl(PR_SET_DUMPABLE, 0) }
+
     /// Has the kernel kill this process when the thread that started it ends (prctl(2)).
     package static func endWithParent(_ parent: Int32) {
         _ = linux_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))

@@ -44,7 +44,7 @@ package final class Node: Sendable {
         }
         let workers = WorkerPool(
             executable: settings.executable, memory: settings.workerMemory, pixels: store,
-            groups: settings.controlGroups, logger: logger)
+            groups: settings.controlGroups, reads: settings.reads, logger: logger)
         self.workers = workers
         let (drains, drained) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
         self.drains = drains

@@ -11,6 +11,8 @@ package struct NodeSettings: Sendable {
     package var workerMemory: UInt64
     /// Where worker processes get control groups; `nil` if they stay in the daemon's group.
     package var controlGroups: ControlGroups?
+    /// What worker processes may read.
+    package var reads = ReadPolicy()
     /// How many bytes of pixels are kept, both from other nodes and for them.
     package var pixelCache = PixelStore.usualLimit
     package var retention = JobRetention()

@@ -7,13 +7,15 @@ package final class WorkerTools {
     package let system: ClusterSystem
     /// The event loop on which to wait for the daemon's answers.
     package let eventLoop: any EventLoop
+    /// The folders below which the worker may read, without symbolic links; empty if it may read everywhere.
+    package let readFolders: [String]
     private var tools: [ObjectIdentifier: AnyObject] = [:]
     /// How long the present task's work spent in each of its stages, which the work sets before it ends; `nil` if its kind does
     /// not tell.
     package var stages: StageTimes?
 
-    package init(_ system: ClusterSystem, on eventLoop: any EventLoop) {
-        (self.system, self.eventLoop) = (system, eventLoop)
+    package init(_ system: ClusterSystem, on eventLoop: any EventLoop, readFolders: [String] = []) {
+        (self.system, self.eventLoop, self.readFolders) = (system, eventLoop, readFolders)
     }
 
     /// The tool of a type. The first task that needs one makes it, and it is kept.

@@ -24,23 +24,21 @@ final class ChildProcess: Sendable {
 
     private init(signal: @escaping Signal) { self.signal = signal }
 
-    /// - Parameter makeGroup: makes the control group that the process runs in, which is removed with the process. It is
-    ///   called in the thread that starts the process.
+    /// - Parameters:
+    ///   - ruleset: what the process gets as descriptor `Sandbox.rulesetDescriptor`.
+    ///   - makeGroup: makes the control group that the process runs in, which is removed with the process. It is called in the
+    ///     thread that starts the process.
     /// - Throws: `SkyError` if the program cannot be started.
     static func start(
-        _ executable: String, arguments: [String], standardError: String,
+        _ executable: String, arguments: [String], standardError: String, ruleset: LandlockRuleset? = nil,
         group makeGroup: @escaping @Sendable () -> ControlGroup? = { nil },
         signal: @escaping Signal = { group, signal in _ = Glibc.kill(-group, signal) }
     ) async throws(SkyError) -> ChildProcess {
         let process = ChildProcess(signal: signal)
         let fault: SkyError? = await withCheckedContinuation { continuation in
-            inThread { hasThread in
-                guard hasThread else {
-                    return continuation.resume(
-                        returning: SkyError(.failed, "cannot start a thread to watch \(executable)"))
-                }
+            let hasThread = DetachedThread.start {
                 let group = makeGroup()
-                switch spawn(executable, arguments, standardError) {
+                switch spawn(executable, arguments, standardError, ruleset) {
                 case .failure(let error):
                     group?.remove()
                     continuation.resume(returning: error)
@@ -55,14 +53,17 @@ final class ChildProcess: Sendable {
                     process.awaitEnd()
                 }
             }
+            if !hasThread {
+                continuation.resume(returning: SkyError(.failed, "cannot start a thread to watch \(executable)"))
+            }
         }
         if let fault { throw fault }
         return process
     }
 
-    private static func spawn(_ executable: String, _ arguments: [String], _ standardError: String) -> Result<
-        pid_t, SkyError
-    > {
+    private static func spawn(
+        _ executable: String, _ arguments: [String], _ standardError: String, _ ruleset: LandlockRuleset?
+    ) -> Result<pid_t, SkyError> {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -71,7 +72,10 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         // Nothing else that is open here is a worker's business.
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        if let ruleset {
+            posix_spawn_file_actions_adddup2(&actions, ruleset.descriptor, Sandbox.rulesetDescriptor)
+        }
+        posix_spawn_file_actions_addclosefrom_np(&actions, Sandbox.rulesetDescriptor + (ruleset == nil ? 0 : 1))
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -91,7 +95,7 @@ final class ChildProcess: Sendable {
         // A crash is expected now and then, and Swift's backtracer would hold the dead process for seconds. Each heap of
         // glibc reserves 64 MiB of addresses, and a worker has a limited number of them (`ProcessLimits`). By default,
         // glibc makes one heap for each thread.
-        let environment = ChildProcess.environment(adding: "SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2")
+        let environment = ChildProcess.environment + ["SWIFT_BACKTRACE=enable=no", "MALLOC_ARENA_MAX=2"]
         let argv = (["skynode"] + arguments).map { strdup($0) } + [nil]
         let envp = environment.map { strdup($0) } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
@@ -103,38 +107,21 @@ final class ChildProcess: Sendable {
         return .success(pid)
     }
 
-    private static func environment(adding added: String...) -> [String] {
-        let names = added.map { $0.prefix { $0 != "=" } + "=" }
+    /// What a worker gets of the daemon's environment, where people put tokens and passwords: how the loader finds libraries, the
+    /// C library's tunables, the time zone, and the options of sanitizers.
+    private static var environment: [String] {
         var settings: [String] = []
         var pointer = environ
         while let entry = pointer.pointee {
             settings.append(String(cString: entry))
             pointer += 1
         }
-        return settings.filter { setting in !names.contains { setting.hasPrefix($0) } } + added
+        return settings.filter { setting in kept.contains { setting.hasPrefix($0) } }
     }
 
-    /// Runs `body(true)` in a thread of its own, which ends with it. If there is no thread to be had, runs `body(false)` here.
-    private static func inThread(_ body: @escaping @Sendable (Bool) -> Void) {
-        final class Box: Sendable {
-            let body: @Sendable (Bool) -> Void
-            init(_ body: @escaping @Sendable (Bool) -> Void) { self.body = body }
-        }
-        let box = Unmanaged.passRetained(Box(body))
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setstacksize(&attributes, 128 * 1024)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, &attributes,
-            { argument in
-                if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body(true) }
-                return nil
-            }, box.toOpaque())
-        if status != 0 { box.takeRetainedValue().body(false) }
-    }
+    private static let kept = [
+        "LD_LIBRARY_PATH=", "LD_PRELOAD=", "GLIBC_TUNABLES=", "TZ=", "ASAN_OPTIONS=", "TSAN_OPTIONS=", "UBSAN_OPTIONS=",
+    ]
 
     private func awaitEnd() {
         var information = siginfo_t()

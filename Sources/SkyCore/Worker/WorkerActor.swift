@@ -20,15 +20,21 @@ package distributed actor WorkerActor: ClusterActor {
     /// cfitsio, wcslib and SEP may block for any length of time, so they never run on the cooperative pool.
     private let thread: NIOThreadPool
     private let box: ToolBox
+    /// Opens when the process is confined. The daemon may call before that, and no file is opened before that.
+    private let isConfined: Latch
 
-    package init(thread: NIOThreadPool, tools: sending WorkerTools, actorSystem: ClusterSystem) {
+    package init(
+        thread: NIOThreadPool, isConfined: Latch, tools: sending WorkerTools, actorSystem: ClusterSystem
+    ) {
         self.actorSystem = actorSystem
         self.thread = thread
+        self.isConfined = isConfined
         box = ToolBox(tools)
     }
 
     /// Does one task's work.
     package distributed func perform(_ task: ScanTask) async -> TaskOutcome {
+        await isConfined.wait()
         do {
             let done = try await thread.runIfActive { [box] () -> TaskOutcome? in
                 task.rehearsal.poison?.takeEffect()

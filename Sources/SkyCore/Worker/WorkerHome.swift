@@ -49,16 +49,19 @@ final class WorkerHome: Sendable {
     /// - Parameters:
     ///   - memory: how many bytes of address space the worker may have.
     ///   - groups: where the worker gets a control group; `nil` if it stays in the daemon's group.
+    ///   - ruleset: what the worker may read; `nil` on a machine without Landlock.
+    ///   - folders: the folders that the worker may read, for its messages; none if it may read everywhere.
     func start(
-        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?
+        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, ruleset: LandlockRuleset?,
+        folders: [String]
     ) async throws -> (ChildProcess, NodeID) {
         let process = try await ChildProcess.start(
             executable,
             arguments: [
                 "worker", "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
                 "--parent", "\(getpid())",
-            ],
-            standardError: folder.path(name + ".stderr")
+            ] + (ruleset == nil ? [] : ["--ruleset"]) + folders.flatMap { ["--read-folder", $0] },
+            standardError: folder.path(name + ".stderr"), ruleset: ruleset
         ) { groups?.group(named: name, memory: memory) }
         do {
             return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))

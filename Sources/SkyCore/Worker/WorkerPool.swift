@@ -13,6 +13,8 @@ package actor WorkerPool {
         var name: String
         var process: ChildProcess
         var actor: WorkerActor
+        /// The number of the rules of what it may read; `nil` on a machine without Landlock.
+        var rules: Int?
         var tasksDone = 0
     }
 
@@ -30,6 +32,8 @@ package actor WorkerPool {
     private let pixels: PixelStore?
     /// Where workers get control groups; `nil` if they stay in this process's group.
     private let groups: ControlGroups?
+    private let readPolicy: ReadPolicy
+    private let readRules: ReadRules
     private var restarts = RestartPlan()
     private var home: WorkerHome?
     private var idle: [Worker] = []
@@ -49,11 +53,14 @@ package actor WorkerPool {
     ///   - memory: how many bytes of address space each worker may have.
     ///   - pixels: where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
     ///   - groups: where workers get control groups; `nil` if they stay in this process's group.
+    ///   - reads: what workers may read.
     package init(
         executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), pixels: PixelStore? = nil,
-        groups: ControlGroups? = nil, logger: Logger
+        groups: ControlGroups? = nil, reads: ReadPolicy = ReadPolicy(), logger: Logger
     ) {
         self.groups = groups
+        readPolicy = reads
+        readRules = ReadRules(reads, logger: logger)
         self.executable = executable
         self.pixels = pixels
         self.memory = memory
@@ -65,8 +72,18 @@ package actor WorkerPool {
     func perform(
         _ task: ScanTask, timeLimit: Duration
     ) async -> (end: AttemptEnd<WorkerResult>, stages: StageTimes?) {
-        func fault(_ reason: String) -> (AttemptEnd<WorkerResult>, StageTimes?) {
-            (.failure(.fault(FailureReason(reason))), nil)
+        let (end, stages, rules) = await attempt(task, timeLimit)
+        // The file may be in a folder that was made or mounted since the worker was started. A new worker can read it.
+        guard case .failure(.unavailable) = end, await readRules.isOutdated(rules) else { return (end, stages) }
+        let (newEnd, newStages, _) = await attempt(task, timeLimit)
+        return (newEnd, newStages)
+    }
+
+    private func attempt(
+        _ task: ScanTask, _ timeLimit: Duration
+    ) async -> (end: AttemptEnd<WorkerResult>, stages: StageTimes?, rules: Int?) {
+        func fault(_ reason: String) -> (AttemptEnd<WorkerResult>, StageTimes?, Int?) {
+            (.failure(.fault(FailureReason(reason))), nil, nil)
         }
         let worker: Worker
         do {
@@ -81,7 +98,7 @@ package actor WorkerPool {
                 try await withDeadline(timeLimit) { try await worker.actor.perform(task) }
             }
             await giveBack(worker)
-            return (outcome.end, outcome.stages)
+            return (outcome.end, outcome.stages, worker.rules)
         } catch TransportError.deadlineExceeded {
             await discard(worker)
             return fault("stopped after its time limit of \(timeLimit)")
@@ -93,7 +110,7 @@ package actor WorkerPool {
             let end = await discard(worker, patience: .milliseconds(500))
             let isForMemory = end.contains("allocate") || end.contains(ChildProcess.outOfMemory)
             let limit = isForMemory ? "; a worker may have \(memory >> 20) MiB" : ""
-            return (.failure(.crash("the worker process \(end)\(limit)")), nil)
+            return (.failure(.crash("the worker process \(end)\(limit)")), nil, nil)
         } catch {
             await discard(worker)
             return fault("the worker process failed: \(error)")
@@ -160,7 +177,7 @@ package actor WorkerPool {
 
     private func obtain() async throws -> Worker {
         while let worker = idle.popLast() {
-            if worker.process.isRunning { return worker }
+            if worker.process.isRunning, worker.rules == readRules.number { return worker }
             await discard(worker)
         }
         if let (number, start) = starting.min(by: { $0.key < $1.key }) {
@@ -171,7 +188,10 @@ package actor WorkerPool {
                 start.cancel()
             }
             // If the start failed, the next one says why.
-            if let worker { return worker }
+            if let worker {
+                if worker.rules == readRules.number { return worker }
+                await discard(worker)
+            }
         }
         return try await newWorker()
     }
@@ -183,14 +203,18 @@ package actor WorkerPool {
             throw SkyError(
                 .failed, "\(stuck.count) worker processes wait for a disk or a shared folder that does not answer")
         }
+        async let read = readRules.current()
         let home = try await openHome()
+        let rules = try await read
         if let pause = restarts.pause(at: .now) { try await Task.sleep(for: pause) }
         lastNumber += 1
         let name = "worker-\(lastNumber)"
         let process: ChildProcess
         let node: NodeID
         do {
-            (process, node) = try await home.start(executable, name: name, memory: memory, groups: groups)
+            (process, node) = try await home.start(
+                executable, name: name, memory: memory, groups: groups, ruleset: rules?.ruleset,
+                folders: readPolicy.folders)
         } catch {
             if !Task.isCancelled { restarts.failed(at: .now) }
             throw error
@@ -202,7 +226,7 @@ package actor WorkerPool {
         }
         let actor = try WorkerActor.resolve(
             id: ActorAddress(node: node, name: WorkerActor.wellKnownName), using: home.system)
-        return Worker(name: name, process: process, actor: actor)
+        return Worker(name: name, process: process, actor: actor, rules: rules?.number)
     }
 
     private func openHome() async throws -> WorkerHome {

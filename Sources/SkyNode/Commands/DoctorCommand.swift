@@ -66,7 +66,8 @@ struct DoctorCommand: AsyncParsableCommand {
         try await system.start()
         var examination = Examination(
             protection: network.security.protection, address: address, own: .absent, multicast: heard,
-            settings: multicast ?? MulticastSettings(), trials: [:], firewall: .find(), seconds: seconds)
+            settings: multicast ?? MulticastSettings(), trials: [:], firewall: .find(), seconds: seconds,
+            confinement: .ofThisMachine)
         let trials = LinkTrials(system: system)
         examination.own = await own(at: address, trials)
         if case .answers(let node, _, _) = examination.own { examination.copies = await trials.copies(of: node) }

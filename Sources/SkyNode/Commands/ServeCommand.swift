@@ -46,6 +46,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     @Option(ServeKeys.advertise) var advertise: String?
     @Option(ServeKeys.slots) var slots: Int?
     @Option(ServeKeys.workerMemory) var workerMemory: SizeArgument?
+    @Option(ServeKeys.readFolders, completion: .directory) var readFolders: [String]
     @Option(ServeKeys.stopGrace) var stopGrace: DurationArgument
     @Option(ServeKeys.handOver) var handOver: HandOver
 
@@ -91,6 +92,9 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     }
 
     private func serve(_ configured: Configured) async throws {
+        // Other processes of this user, among them a worker that a file has taken over, can then neither read the key out of this
+        // process's memory nor open its files below /proc. There are no core dumps either.
+        ProcessLimits.hideMemory()
         let environment = configured.source.environment
         let threshold = ServiceLogHandler.Threshold(logLevel)
         let style: ServiceLogHandler.Style =
@@ -105,6 +109,9 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             journal = try await self.journal(settings.cluster.name).open(limits: limits)
         } catch {
             throw CommandFailure(.usage, PrintableText.of(error.message))
+        }
+        for gap in ConfinementSupport.ofThisMachine.gaps {
+            logger.warning("workers are not confined as they should be", metadata: ["because": "\(gap)"])
         }
         settings.controlGroups = ControlGroups.takeOver()
         if let groups = settings.controlGroups {
@@ -243,7 +250,15 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         settings.slowness = min(max(1, slowness), 1_000_000)
         if let pixelCache = storage.pixelCache { settings.pixelCache = pixelCache.count }
         if let workerMemory { settings.workerMemory = workerMemory.bytes }
+        settings.reads.folders = readFolders.map(Defaults.absolute)
+        settings.reads.secrets = secrets
         return settings
+    }
+
+    /// What no worker may read, wherever it may read: keys, the token, journals.
+    private var secrets: [String] {
+        (network.security.secrets + [web.httpToken, storage.data].compactMap(\.self) + [Defaults.dataHome]).map(
+            Defaults.absolute)
     }
 
     @discardableResult

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Glibc
 import Logging
 import NIOPosix
@@ -16,6 +17,20 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option var name: String
     @Option var memory: UInt64
     @Option var parent: pid_t
+    /// Whether the daemon has handed over the rules of what may be read.
+    @Flag var ruleset = false
+    /// Where images may be read; empty for everywhere.
+    @Option(name: .customLong("read-folder")) var readFolders: [String] = []
+
+    /// Instead of any work, tries what a worker must not do, and prints how each trial ended: NAME=PATH is a file to read.
+    @Option(name: .customLong("try-reading"), parsing: .upToNextOption) var trials: [String] = []
+    /// For comparison, the same without confinement.
+    @Flag var unconfined = false
+
+    /// Confines this process. There must be no second thread yet.
+    func enterSandbox() throws(SkyError) {
+        if !unconfined || trials.isEmpty { try Sandbox.enter(hasRuleset: ruleset) }
+    }
 
     func run() async throws {
         // Cluster managers send their SIGTERM to all processes of a job. The daemon lets running tasks end then, and ends
@@ -28,6 +43,7 @@ struct WorkerCommand: AsyncParsableCommand {
         ProcessLimits.setAddressSpace(to: memory)
         SpareMemory.keepLargeBlocks()
         ProcessorLimit.allow()
+        if !trials.isEmpty { return try await runTrials() }
         var settings = ClusterSettings(name: name)
         settings.cluster = cluster
         settings.logger = Logger(label: "worker") { _ in SwiftLogNoOpLogHandler() }
@@ -37,9 +53,12 @@ struct WorkerCommand: AsyncParsableCommand {
         thread.start()
         // A thread that lives as long as this process asks for this, because Linux forgets it with the thread.
         try await thread.runIfActive { ProcessLimits.endWithParent(parent) }
+        let isConfined = Latch()
         let worker = ClusterSystem.withActorName(WorkerActor.wellKnownName) {
             WorkerActor(
-                thread: thread, tools: WorkerTools(system, on: settings.eventLoopGroup.next()), actorSystem: system)
+                thread: thread, isConfined: isConfined,
+                tools: WorkerTools(system, on: settings.eventLoopGroup.next(), readFolders: readFolders),
+                actorSystem: system)
         }
         try await system.start()
         let events = system.membershipEvents()
@@ -48,6 +67,8 @@ struct WorkerCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.noCluster, "the daemon does not answer at \(socket): \(error)")
         }
+        try Sandbox.seal()
+        isConfined.open()
         for await event in events {
             switch event {
             case .lost, .left:
@@ -58,5 +79,21 @@ struct WorkerCommand: AsyncParsableCommand {
             }
         }
         withExtendedLifetime(worker) {}
+    }
+
+    /// As with real work, the trials run on a thread that was there before the link would have been up.
+    private func runTrials() async throws {
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        try await thread.runIfActive {}
+        if !unconfined { try Sandbox.seal() }
+        let files = trials.map { trial -> (name: String, path: String) in
+            let parts = trial.split(separator: "=", maxSplits: 1).map(String.init)
+            return (parts[0], parts.last ?? "")
+        }
+        try await thread.runIfActive { [name, parent] in
+            // Standard error is the one stream that a worker has.
+            SandboxTrial.run(files: files, folder: name, parent: parent) { Console.error("\($0)") }
+        }
     }
 }

@@ -7,7 +7,8 @@ import Transport
 enum ServeKeys {
     /// All keys, in the order of the table.
     static let all: [ConfigurationKey] = [
-        name, listen.key, advertise, slots, workerMemory, data, dataLimit, cacheSize, pixelCache, keepJobs.key,
+        name, listen.key, advertise, slots, workerMemory, readFolders, data, dataLimit, cacheSize, pixelCache,
+        keepJobs.key,
         keepDays.key, copies.key, adoptAfter.key, stopGrace.key, handOver.key, clusterKey, acceptKey, certificate,
         privateKey,
         trustRoots, insecure, interface,
@@ -48,6 +49,15 @@ enum ServeKeys {
         details: """
             Memory (address space) that each worker process may have: 512M, 4G. Default: the machine's, or its control \
             group's, divided by the slots, and at least 2G.
+            """)
+
+    static let readFolders = ConfigurationKey(
+        name: "read-folders", kind: .list, unit: "folders", placeholder: "folder",
+        fallback: "everywhere, but no keys, journals, hidden and system files",
+        purpose: "where images may be read",
+        details: """
+            Read images below this folder only. Repeatable. Default: everywhere, but no keys, journals, hidden files of \
+            the home and files of the system.
             """)
 
     static let stopGrace = DefaultedKey(DurationArgument(.seconds(10))) { grace in

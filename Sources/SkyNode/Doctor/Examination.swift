@@ -44,6 +44,8 @@ struct Examination {
     var seconds: Int
     /// Where the copies of the own node's jobs are; `nil` where it does not say.
     var copies: Copies?
+    /// What this machine's kernel has for the confinement of workers; `nil` where nobody looked.
+    var confinement: ConfinementSupport?
 
     /// The copies of a node's jobs.
     struct Copies {
@@ -60,7 +62,7 @@ struct Examination {
     }
 
     var findings: [Finding] {
-        var findings = [protectionFinding, ownFinding]
+        var findings = [protectionFinding, ownFinding] + confinementFindings
         switch multicast {
         case .off: findings.append(.note("multicast is off: nodes find each other by --join alone"))
         case .portTaken(let reason, let owners):
@@ -111,6 +113,17 @@ struct Examination {
         case .none:
             .note(
                 "no key: nodes keep to their own machine, and see none of others", SecurityOptions.advice)
+        }
+    }
+
+    private var confinementFindings: [Finding] {
+        guard let confinement else { return [] }
+        let gaps = confinement.gaps
+        guard !gaps.isEmpty else {
+            return [.ok("workers are confined: Landlock of version \(confinement.landlock), a filter of system calls")]
+        }
+        return gaps.map {
+            .note($0, "Linux 5.13 and later have both, where they are built in and no container denies them")
         }
     }
 

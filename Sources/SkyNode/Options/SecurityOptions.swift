@@ -41,6 +41,12 @@ struct SecurityOptions: ParsableArguments {
             + acceptedKeys.map { ("--accept-key", $0) }
     }
 
+    /// The files that no worker may read: the keys that are named, and those in their usual places.
+    var secrets: [String] {
+        [keyFile, privateKey].compactMap(\.self) + acceptedKeys
+            + KeyChoice.places(ProcessInfo.processInfo.environment)
+    }
+
     /// The options as they were given, for a command that reaches the same nodes. A key of the environment or of the usual
     /// place is not among them, because that command finds it there, too.
     var words: [String] {

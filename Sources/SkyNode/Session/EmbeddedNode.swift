@@ -42,9 +42,10 @@ struct EmbeddedNode: Sendable {
         _ body: @escaping @Sendable (Handle) async throws -> Result
     ) async throws -> Result {
         let settings = try settings()
-        let node = try Node(
-            NodeSettings(cluster: settings, slots: options.slots ?? Defaults.slots, executable: executable),
-            journal: try Journal.inMemory())
+        var nodeSettings = NodeSettings(
+            cluster: settings, slots: options.slots ?? Defaults.slots, executable: executable)
+        nodeSettings.reads.secrets = (options.network.security.secrets + [Defaults.dataHome]).map(Defaults.absolute)
+        let node = try Node(nodeSettings, journal: try Journal.inMemory())
         let handle = Handle(CoordinatorConnection(node.coordinator), listen: settings.listen)
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {

@@ -59,7 +59,7 @@ extension TaskResult {
 
 extension WorkerTools {
     /// The engine that reads and scans images. It keeps the last image open.
-    var engine: SkyEngine { tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop)) } }
+    var engine: SkyEngine { tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop), readFolders: readFolders) } }
 }
 
 extension StageTimes {

@@ -1,0 +1,52 @@
+package import Base
+import CLinux
+import Glibc
+
+/// The confinement of a worker process, which reads files of strangers with C libraries. If such a file takes the process over, it
+/// can do no more than this.
+package enum Sandbox {
+    /// The number under which a worker finds the ruleset that its daemon hands it.
+    package static let rulesetDescriptor: Int32 = 3
+
+    /// Before anything else is done, and before there is a second thread, because Landlock confines the thread that asks for it and
+    /// those that it starts: no rights by programs with the set-user-ID bit, no files but those of the ruleset, and only the
+    /// system calls that a worker makes.
+    ///
+    /// - Parameter hasRuleset: whether the daemon has handed over a ruleset.
+    /// - Throws: `SkyError` if the kernel has what is needed and refuses it. The worker must not go on then.
+    package static func enter(hasRuleset: Bool) throws(SkyError) {
+        guard linux_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0 else { throw failure("no new privileges") }
+        try giveUpCapabilities()
+        if hasRuleset {
+            guard linux_landlock_restrict_self(rulesetDescriptor) == 0 else { throw failure("Landlock") }
+            close(rulesetDescriptor)
+        }
+        if ConfinementSupport.ofThisMachine.hasFilter { try SystemCallFilter.beforeLink().install() }
+    }
+
+    /// When the link to the daemon is up: no further link, no executable memory. Concerns all threads.
+    ///
+    /// - Throws: as `enter`.
+    package static func seal() throws(SkyError) {
+        var action = UInt32(SECCOMP_RET_ERRNO)
+        guard linux_seccomp(UInt32(SECCOMP_GET_ACTION_AVAIL), 0, &action) == 0 else { return }
+        try SystemCallFilter.linked().install()
+    }
+
+    /// A worker of root keeps the right to read everybody's images, and no other right of root.
+    private static func giveUpCapabilities() throws(SkyError) {
+        var permitted: UInt64 = 0
+        guard linux_permitted_capabilities(&permitted) == 0 else { throw failure("capabilities") }
+        // In a container root often has only the right to read and write everybody's files.
+        let kept = permitted & (1 << readSearch) != 0 ? 1 << readSearch : permitted & (1 << override)
+        // A service that has no rights of root may not even be allowed to give them up.
+        guard kept == permitted || linux_keep_capabilities(kept) == 0 else { throw failure("capabilities") }
+    }
+
+    /// CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH (capabilities(7)).
+    private static let (override, readSearch): (UInt64, UInt64) = (1, 2)
+
+    private static func failure(_ what: String) -> SkyError {
+        SkyError(.failed, "the worker cannot be confined (\(what)): \(String(cString: strerror(errno)))")
+    }
+}
