@@ -26,7 +26,7 @@ enum SkyNodeMain {
     private static func confineWorker() throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.first == WorkerCommand.configuration.commandName else { return }
-        try WorkerCommand.parse(Array(arguments.dropFirst())).enterSandbox()
+        try WorkerCommand.enterSandbox(arguments.dropFirst())
     }
 
     private static func run() async {

@@ -108,7 +108,7 @@ final class ChildProcess: Sendable {
     }
 
     /// What a worker gets of the daemon's environment, where people put tokens and passwords: how the loader finds libraries, the
-    /// C library's tunables, the time zone, and the options of sanitizers.
+    /// C library's tunables, the time zone, that libdispatch is to be silent, and the options of sanitizers.
     private static var environment: [String] {
         var settings: [String] = []
         var pointer = environ
@@ -120,7 +120,8 @@ final class ChildProcess: Sendable {
     }
 
     private static let kept = [
-        "LD_LIBRARY_PATH=", "LD_PRELOAD=", "GLIBC_TUNABLES=", "TZ=", "ASAN_OPTIONS=", "TSAN_OPTIONS=", "UBSAN_OPTIONS=",
+        "LD_LIBRARY_PATH=", "LD_PRELOAD=", "GLIBC_TUNABLES=", "LIBDISPATCH_LOG=", "TZ=", "ASAN_OPTIONS=",
+        "TSAN_OPTIONS=", "UBSAN_OPTIONS=",
     ]
 
     private func awaitEnd() {

@@ -28,8 +28,12 @@ struct WorkerCommand: AsyncParsableCommand {
     @Flag var unconfined = false
 
     /// Confines this process. There must be no second thread yet.
-    func enterSandbox() throws(SkyError) {
-        if !unconfined || trials.isEmpty { try Sandbox.enter(hasRuleset: ruleset) }
+    ///
+    /// - Parameter arguments: those of this command. They come from the daemon, and are not parsed twice, because a scan waits for
+    ///   the start of its first worker.
+    static func enterSandbox(_ arguments: ArraySlice<String>) throws(SkyError) {
+        let isComparison = arguments.contains("--try-reading") && arguments.contains("--unconfined")
+        if !isComparison { try Sandbox.enter(hasRuleset: arguments.contains("--ruleset")) }
     }
 
     func run() async throws {
