@@ -36,12 +36,6 @@ package distributed actor CopyActor: ClusterActor {
         self.copies = copies
     }
 
-    /// The one on the node of a coordinator.
-    package static func beside(_ coordinator: Coordinator) throws -> CopyActor {
-        try resolve(
-            id: ActorAddress(node: coordinator.id.node, name: wellKnownName), using: coordinator.actorSystem)
-    }
-
     /// A node says who it is as a keeper of copies, and hears who this one is.
     package distributed func introduce(_ other: CopyIntroduction) async -> CopyIntroduction {
         await copies.introduced(other, from: CallOrigin.peer)
