@@ -6,15 +6,16 @@ import Transport
 /// The coordinator of a replicated journal: it begins and ends where its replicas say, and stores through them.
 extension SimulatedCluster {
     mutating func open(_ term: UInt64, at host: Int) {
-        guard let node = hosts[host].node, let head = hosts[host].disk.record.position else { return }
+        // It may have been taken over since it was told to begin.
+        guard let node = hosts[host].node, let head = hosts[host].disk.record.position,
+            case .primary(let primary) = hosts[host].process?.replica?.core.role, primary.term == term
+        else { return }
         checkDisk(of: host, "at the opening of term \(term)")
-        if case .primary(let primary) = hosts[host].process?.replica?.core.role, primary.term == term {
-            // Another one may have published in a later term since: this one was frozen before it heard that it may begin.
-            if !copies.contains(head, copies.published(upTo: term)) {
-                violations.append("\(hosts[host].name) opens term \(term) without what was published")
-            }
-            if let position = copies.at(primary.committed, before: head) { publish(position, by: host) }
+        // Another one may have published in a later term since: this one was frozen before it heard that it may begin.
+        if !copies.contains(head, copies.published(upTo: term)) {
+            violations.append("\(hosts[host].name) opens term \(term) without what was published")
         }
+        if let position = copies.at(primary.committed, before: head) { publish(position, by: host) }
         if term > 1 { copies.seen.insert(.takenOver) }
         if hosts.contains(where: { $0.process?.core != nil && $0.name != hosts[host].name }) {
             copies.seen.insert(.coordinatorsBeside)
