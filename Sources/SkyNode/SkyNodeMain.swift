@@ -11,6 +11,13 @@ import Transport
 @main
 enum SkyNodeMain {
     static func main() {
+        // Threads of libdispatch ask for a priority that only root may have, and libdispatch tells the system's log whenever they
+        // are refused it: several times a minute.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
+        signal(SIGPIPE, SIG_IGN)
+        // Before any thread begins: libdispatch would take the number of a missing stream for something of its own.
+        Console.openMissingStreams()
         do {
             try confineWorker()
         } catch {
@@ -30,12 +37,6 @@ enum SkyNodeMain {
     }
 
     private static func run() async {
-        // Threads of libdispatch ask for a priority that only root may have, and libdispatch tells the system's log whenever they
-        // are refused it: several times a minute.
-        setenv("LIBDISPATCH_LOG", "NO", 0)
-        // A reader that goes away (`skynode nodes | head -1`) is no reason to die; the write fails instead.
-        signal(SIGPIPE, SIG_IGN)
-        Console.openMissingStreams()
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             if let complaint = CommandPath(arguments).complaint { throw CommandFailure(.usage, complaint) }
