@@ -134,4 +134,12 @@ package struct EventBatch: Codable, Sendable {
     /// The incarnation of the coordinator whose history this is. Another one counts its events anew. `nil` where an earlier version
     /// of the program answers.
     package var generation: UInt64?
+
+    /// Whether this is the history of a coordinator that another one had taken over before one of generation `known` answered. It may
+    /// still answer, until it hears of that.
+    package func isOutdated(by known: UInt64?) -> Bool {
+        guard let generation, let known else { return false }
+        // The upper half of a generation is the term.
+        return generation >> 32 < known >> 32
+    }
 }

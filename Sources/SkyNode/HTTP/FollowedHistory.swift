@@ -21,8 +21,10 @@ struct FollowedHistory: Sendable {
 
     /// Takes the answer to a question for the events from `next` on.
     ///
-    /// - Returns: the events that are new to the client; `nil` where it has to be asked again, because this is another history.
+    /// - Returns: the events that are new to the client; `nil` where it has to be asked again, because this is another history, or an earlier
+    ///   one of a coordinator that has been taken over.
     mutating func take(_ batch: EventBatch) -> ArraySlice<JobEvent>? {
+        guard !batch.isOutdated(by: generation) else { return nil }
         let isOther = generation != nil && batch.generation != nil && generation != batch.generation
         generation = batch.generation ?? generation
         if isOther, next > 0 {

@@ -75,6 +75,9 @@ struct WatchedJob: Sendable {
         case .attached(let restarts):
             self.restarts = restarts
             return [.ask]
+        case .answered(let batch, let restarts) where batch.isOutdated(by: generation):
+            self.restarts = restarts
+            return [.ask]
         case .answered(var batch, let restarts):
             if generation != nil, batch.generation == generation, restarts != self.restarts, next > 0 {
                 // Another node answers for the coordinator, which goes on: what was asked for from its first event was seen.

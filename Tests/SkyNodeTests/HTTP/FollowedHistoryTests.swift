@@ -32,6 +32,15 @@ struct FollowedHistoryTests {
         #expect(history.next == 5)
     }
 
+    @Test func `a coordinator that was taken over and does not know it yet is not followed`() {
+        var history = FollowedHistory(lastEventID: nil)
+        #expect(history.take(batch(next: 20, generation: 2 << 32 | 1)) != nil)
+        #expect(history.take(batch(next: 3, generation: 5)) == nil)
+        #expect(history.next == 20)
+        #expect(history.take(batch(next: 25, generation: 2 << 32 | 1)) != nil)
+        #expect(history.next == 25)
+    }
+
     @Test func `a node that does not name its history is believed to have the same one`() {
         var history = FollowedHistory(lastEventID: "12")
         #expect(history.take(batch(next: 20, generation: nil)) != nil)

@@ -93,6 +93,18 @@ struct WatchedJobTests {
         #expect(watched.request(restarts: 2).from == 1)
     }
 
+    @Test func `a coordinator that was taken over and does not know it yet is not followed`() {
+        var watched = watched()
+        let term: UInt64 = 1 << 32
+        _ = watched.handle(.answered(batch([completed, completed], generation: 2 * term + 1), restarts: 0))
+        // It is reached again, and answers before it hears of its loss.
+        #expect(words(watched.handle(.answered(batch([completed], generation: 3), restarts: 0))) == ["ask"])
+        #expect(words(watched.handle(.answered(batch([completed], generation: 3), restarts: 1))) == ["ask"])
+        #expect(watched.request(restarts: 1).from == 2)
+        let further = batch([completed], from: 2, generation: 2 * term + 1)
+        #expect(words(watched.handle(.answered(further, restarts: 1))) == ["observe [2]", "ask"])
+    }
+
     @Test func `an interrupt cancels the job once, stops reconnecting, and still gets the job's end`() {
         var watched = watched()
         #expect(words(watched.handle(.interrupted)) == ["stop reconnecting", "cancel"])
