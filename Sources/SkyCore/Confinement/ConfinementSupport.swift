@@ -12,10 +12,13 @@ package struct ConfinementSupport: Hashable, Sendable {
 
     /// What the kernel answers now.
     package static var ofThisMachine: ConfinementSupport {
+        ConfinementSupport(landlock: max(0, Int(linux_landlock_abi())), hasFilter: kernelHasFilter)
+    }
+
+    /// Whether the kernel has filters of system calls.
+    static var kernelHasFilter: Bool {
         var action = UInt32(SECCOMP_RET_ERRNO)
-        return ConfinementSupport(
-            landlock: max(0, Int(linux_landlock_abi())),
-            hasFilter: linux_seccomp(UInt32(SECCOMP_GET_ACTION_AVAIL), 0, &action) == 0)
+        return linux_seccomp(UInt32(SECCOMP_GET_ACTION_AVAIL), 0, &action) == 0
     }
 
     /// What workers can do on this machine because the kernel lacks something. Empty where it has everything.

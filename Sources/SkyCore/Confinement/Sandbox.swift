@@ -21,16 +21,14 @@ package enum Sandbox {
             guard linux_landlock_restrict_self(rulesetDescriptor) == 0 else { throw failure("Landlock") }
             close(rulesetDescriptor)
         }
-        if ConfinementSupport.ofThisMachine.hasFilter { try SystemCallFilter.beforeLink().install() }
+        if ConfinementSupport.kernelHasFilter { try SystemCallFilter.beforeLink().install() }
     }
 
     /// When the link to the daemon is up: no further link, no executable memory. Concerns all threads.
     ///
     /// - Throws: as `enter`.
     package static func seal() throws(SkyError) {
-        var action = UInt32(SECCOMP_RET_ERRNO)
-        guard linux_seccomp(UInt32(SECCOMP_GET_ACTION_AVAIL), 0, &action) == 0 else { return }
-        try SystemCallFilter.linked().install()
+        if ConfinementSupport.kernelHasFilter { try SystemCallFilter.linked().install() }
     }
 
     /// A worker of root keeps the right to read everybody's images, and no other right of root.

@@ -36,11 +36,13 @@ final class MembershipHistory: Sendable {
         if request.from == next {
             await latch.wait(atMost: min(max(.zero, request.patience), MembershipHistory.patienceLimit))
         }
-        let log = state.withLockedValue { $0.log }
-        let entries = request.from.flatMap { log.entries(from: $0) }
-        let members = entries == nil ? [system.ownMember] + log.members.values : nil
-        return MembershipPage(
-            members: members, entries: entries ?? [], next: log.nextNumber, time: WallClock.milliseconds,
-            uptime: system.now)
+        let own = system.ownMember
+        // The log is not copied: a change that came meanwhile would have to copy it, too.
+        return state.withLockedValue { state in
+            let entries = request.from.flatMap { state.log.entries(from: $0) }
+            return MembershipPage(
+                members: entries == nil ? [own] + state.log.members.values : nil, entries: entries ?? [],
+                next: state.log.nextNumber, time: WallClock.milliseconds, uptime: system.now)
+        }
     }
 }

@@ -14,8 +14,11 @@ package struct CoordinatorIncarnation: Hashable, Codable, Sendable {
     /// The number of starts of this coordinator so far, including this one.
     package var generation: UInt64
 
-    /// Whether the coordinator began on another node. The upper half of a generation is the term in which another one took over.
-    package var isTakenOver: Bool { generation >> 32 > 0 }
+    /// Whether the coordinator began on another node.
+    package var isTakenOver: Bool { CoordinatorIncarnation.term(of: generation) > 0 }
+
+    /// The term in which another node took over, which is the upper half of a generation; 0 where none did.
+    package static func term(of generation: UInt64) -> UInt64 { generation >> 32 }
 
     package init(_ coordinator: CoordinatorID, generation: UInt64) {
         self.coordinator = coordinator

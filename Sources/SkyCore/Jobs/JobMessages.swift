@@ -139,7 +139,6 @@ package struct EventBatch: Codable, Sendable {
     /// still answer, until it hears of that.
     package func isOutdated(by known: UInt64?) -> Bool {
         guard let generation, let known else { return false }
-        // The upper half of a generation is the term.
-        return generation >> 32 < known >> 32
+        return CoordinatorIncarnation.term(of: generation) < CoordinatorIncarnation.term(of: known)
     }
 }
