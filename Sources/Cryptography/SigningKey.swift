@@ -34,7 +34,7 @@ package final class SigningKey: Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
-    private static func isOnCurve(_ key: OpaquePointer) -> Bool {
+    static func isOnCurve(_ key: OpaquePointer) -> Bool {
         var name = [CChar](repeating: 0, count: 64)
         guard EVP_PKEY_is_a(key, "EC") == 1, EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1 else {
             ERR_clear_error()

@@ -16,53 +16,64 @@ package distributed actor Coordinator: ClusterActor {
     package static let methods = MethodTable(
         [
             Method(
-                "submit", "$s7SkyCore11CoordinatorC6submity9Transport8IdentityVyAA12SubmittedJobOGAA10SubmissionVYaKFTE"
+                "submit",
+                "$s7SkyCore11CoordinatorC6submity9Transport8IdentityVyAA12SubmittedJobOGAA10SubmissionVYaKFTE",
+                for: .user
             ) {
                 (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
             },
-            Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE") {
+            Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE", for: .user) {
                 (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.start(argument)
             },
-            Method("cancel", "$s7SkyCore11CoordinatorC6cancelyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE") {
+            Method(
+                "cancel", "$s7SkyCore11CoordinatorC6cancelyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE", for: .user
+            ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
             },
-            Method("delete", "$s7SkyCore11CoordinatorC6deleteyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE") {
+            Method(
+                "delete", "$s7SkyCore11CoordinatorC6deleteyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE", for: .user
+            ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
             },
-            Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE") {
+            Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE", for: .user) {
                 (coordinator: isolated Coordinator) in try await coordinator.storage()
             },
             Method(
-                "why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
+                "why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE",
+                for: .user
             ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.why(argument)
             },
-            Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE") {
+            Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE", for: .user) {
                 (coordinator: isolated Coordinator) in await coordinator.list()
             },
             Method(
                 "details",
-                "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
+                "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE",
+                for: .user
             ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
             },
             Method(
                 "listing",
-                "$s7SkyCore11CoordinatorC7listingyAA10JobListingV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE"
+                "$s7SkyCore11CoordinatorC7listingyAA10JobListingV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE",
+                for: .user
             ) {
                 (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.listing(argument)
             },
-            Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE") {
+            Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE", for: .operator) {
                 (coordinator: isolated Coordinator, argument: DrainRequest) in try await coordinator.drain(argument)
             },
-            Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE") {
+            Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE", for: .user) {
                 (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
             },
-            Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE") {
+            Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE", for: .user) {
                 (coordinator: isolated Coordinator) in
                 await coordinator.nodes()
             },
-            Method("membership", "$s7SkyCore11CoordinatorC10membershipyAA14MembershipPageVAA0E7RequestVYaKFTE") {
+            Method(
+                "membership", "$s7SkyCore11CoordinatorC10membershipyAA14MembershipPageVAA0E7RequestVYaKFTE", for: .user
+            ) {
                 (coordinator: isolated Coordinator, argument: MembershipRequest) in
                 await coordinator.membership(argument)
             },
@@ -198,6 +209,8 @@ package distributed actor Coordinator: ClusterActor {
         }
         var submission = submission
         try submission.validate()
+        // Only the link's certificate says who submits.
+        submission.request.submitter = CallOrigin.person?.name
         if submission.isRepeated == true, let token = submission.token, let known = await earlierJob(token) {
             return known
         }
@@ -241,7 +254,7 @@ package distributed actor Coordinator: ClusterActor {
     /// them.
     package distributed func start(_ submission: Submission) async throws -> StartedJob {
         let job = try await submit(submission)
-        if let other = await elsewhere(job) {
+        if let other = try await elsewhere(job) {
             return StartedJob(
                 job: job, batch: try await forward(job) { try await other.events(EventsRequest(job: job, from: 0)) })
         }
@@ -260,7 +273,7 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` where the cancellation cannot be stored now. The job is stopped then, but a restart would let it go
     ///   on.
     package distributed func cancel(_ job: JobID) async throws {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.cancel(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.cancel(job) } }
         updateCore { $0.cancel(job) }
         try await untilStored(core.writeAhead.lastEntry)
     }
@@ -269,7 +282,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here, and as `cancel` does.
     package distributed func delete(_ job: JobID) async throws {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.delete(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.delete(job) } }
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.forget(job)
         updateCore { $0.delete(job) }
@@ -280,30 +293,51 @@ package distributed actor Coordinator: ClusterActor {
         }
     }
 
-    /// All jobs, the oldest first.
+    /// All jobs, the oldest first; for a person who is no operator, those that are theirs.
     package distributed func list() async -> [JobListing] {
-        guard let copies, id.name == Coordinator.wellKnownName else { return ownJobs() }
-        // Those of coordinators that this node has taken over come too.
-        let others = await copies.listHere(but: id.name)
-        return others.isEmpty ? ownJobs() : (ownJobs() + others).sorted { $0.submitted < $1.submitted }
+        var found = ownJobs()
+        if let copies, id.name == Coordinator.wellKnownName {
+            // Those of coordinators that this node has taken over come too.
+            let others = await copies.listHere(but: id.name)
+            if !others.isEmpty { found = (ownJobs() + others).sorted { $0.submitted < $1.submitted } }
+        }
+        guard let person = CallOrigin.person, person.role == .user else { return found }
+        return found.filter { $0.submitter == person.name }
     }
 
     /// One job's line in the list, whichever node has the job.
     ///
     /// - Throws: `RemoteError` for a job that is not known anywhere.
     package distributed func listing(_ job: JobID) async throws -> JobListing {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.listing(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.listing(job) } }
         let copies = copyReport
         guard let record = core.jobs[job] else { throw unknown(job) }
         return listing(of: record, copies)
     }
 
     /// The coordinator that has a job that is not known here; `nil` if the job is known here, or nowhere.
-    func elsewhere(_ job: JobID) async -> Coordinator? {
-        guard core.jobs[job] == nil, let copies, let place = await copies.locate(job) else { return nil }
+    ///
+    /// - Throws: `RemoteError` where the person who calls has nothing to do with the job. All calls about a job begin here.
+    func elsewhere(_ job: JobID) async throws -> Coordinator? {
+        if let record = core.jobs[job] {
+            try permit(job, of: record.request.submitter)
+            return nil
+        }
+        guard let copies, let place = await copies.locate(job) else { return nil }
         let address = ActorAddress(node: place.node, name: place.actor)
-        guard address != id else { return nil }
-        return try? Coordinator.resolve(id: address, using: actorSystem)
+        guard address != id, let other = try? Coordinator.resolve(id: address, using: actorSystem) else { return nil }
+        // There, the call comes from this node. So it is here that the person's rights are looked at.
+        if let person = CallOrigin.person, person.role == .user {
+            try permit(job, of: try await forward(job) { try await other.listing(job) }.submitter)
+        }
+        return other
+    }
+
+    /// - Parameter submitter: the person who submitted the job; `nil` where that was somebody with the cluster key.
+    /// - Throws: `RemoteError` where a person calls who is not the submitter, and no operator either.
+    private func permit(_ job: JobID, of submitter: String?) throws {
+        guard let person = CallOrigin.person, person.role == .user, person.name != submitter else { return }
+        throw RemoteError(.notAllowed, "job \(job) is not \(person.name)'s; it takes an operator's credential")
     }
 
     /// Passes a call on to the coordinator that has the job. If that is lost, the job is nowhere for now: other nodes are about to
@@ -333,7 +367,7 @@ package distributed actor Coordinator: ClusterActor {
         return JobListing(
             id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
             reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
-            submitted: job.stored.submitted, copies: copies)
+            submitted: job.stored.submitted, submitter: job.request.submitter, copies: copies)
     }
 
     /// What has become of the tasks of all jobs since the start, and whether nothing can be stored now.
@@ -367,7 +401,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func details(_ job: JobID) async throws -> JobDetails {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.details(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.details(job) } }
         guard core.jobs[job] != nil else { throw unknown(job) }
         let failures = try await withRemoteErrors { () async throws(JournalError) in
             try await journal.failures(of: job, count: Coordinator.failuresShown)
@@ -386,7 +420,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func why(_ job: JobID) async throws -> JobExplanation {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.why(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.why(job) } }
         let drained = actorSystem.ownMember.isDraining ? actorSystem.node : nil
         guard let explanation = core.explain(job, now: now, drained: drained) else { throw unknown(job) }
         return explanation
@@ -417,7 +451,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func events(_ request: EventsRequest) async throws -> EventBatch {
-        if let other = await elsewhere(request.job) {
+        if let other = try await elsewhere(request.job) {
             return try await forward(request.job) { try await other.events(request) }
         }
         if try isQuiet(request) { await somethingHappens(request.job) }

@@ -51,6 +51,8 @@ package struct JobListing: Codable, Sendable {
     package var status: JobStatus
     /// Milliseconds since 1970.
     package var submitted: UInt64
+    /// The name of the person who submitted the job, as their credential says; `nil` where that was somebody with the cluster key.
+    package var submitter: String?
     /// Where the copies of what the job's coordinator has stored are; `nil` where none are kept, and from nodes of versions that do
     /// not report this.
     package var copies: CopyReport?

@@ -19,6 +19,9 @@ package struct JobRequest: Codable, Sendable {
     package var deadline: Duration?
     /// How many tasks may fail before the job is given up with the next one; `nil` if it goes on whatever fails.
     package var allowedFailures: Int?
+    /// The name of the person who submitted it, as their credential says. The coordinator sets it, whatever the submission says; `nil`
+    /// for whoever has the cluster key.
+    package var submitter: String?
 
     /// The longest time limit that is accepted: a day.
     package static let longestTimeLimit = Duration.seconds(86_400)

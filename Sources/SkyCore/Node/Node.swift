@@ -24,8 +24,12 @@ package final class Node: Sendable {
     private let drains: AsyncStream<Bool>
     private let takeovers = NIOLockedValueBox(0)
     private let members: MembershipHistory
+    private let revocations: (keeper: RevocationKeeper, actor: RevocationActor)
     private let workers: WorkerPool
     private let slots: Int
+    private let security: TransportSecurity
+    /// The revocations that the operator has named.
+    private let given: Revocations
     private let pixels: (store: PixelStore, actor: PixelActor)
 
     /// - Parameter journal: where the node's coordinator keeps what it must not forget.
@@ -37,6 +41,11 @@ package final class Node: Sendable {
         let members = MembershipHistory()
         self.members = members
         slots = settings.slots
+        let revocations = RevocationKeeper(in: journal.folderPath, system: system)
+        self.revocations = ClusterSystem.withActorName(RevocationActor.wellKnownName) {
+            (revocations, RevocationActor(revocations, actorSystem: system))
+        }
+        (security, given) = (settings.cluster.security, settings.revocations)
         let logger = settings.cluster.logger
         let store = PixelStore(limit: settings.pixelCache, system: system)
         pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
@@ -75,8 +84,10 @@ package final class Node: Sendable {
     }
 
     /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
-    /// - Throws: if an address cannot be bound, an interface does not exist, or the journal cannot be read.
+    /// - Throws: if an address cannot be bound, an interface does not exist, or the journal or the revocations cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
+        try revocations.keeper.load(security)
+        revoke(given)
         await pixels.store.setReader { [workers] in await workers.part($0) }
         guard let copies else {
             try await coordinator.whenLocal {
@@ -154,6 +165,9 @@ package final class Node: Sendable {
         for address in join { system.seed(address) }
     }
 
+    /// Takes revocations, and tells the other nodes of them.
+    package func revoke(_ revocations: Revocations) { self.revocations.keeper.take(revocations.all) }
+
     /// The state of the node. It is returned only if all parts of the node answer: the event loops, the scan actor, the
     /// coordinator. The answer takes as long as the slowest part.
     package func health() async -> NodeHealth {
@@ -183,6 +197,7 @@ package final class Node: Sendable {
             group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
             group.addTask { await self.trimWhenIdle() }
             group.addTask { await self.endIdleCoordinators() }
+            group.addTask { await self.revocations.keeper.run() }
             group.addTask { for await isDraining in self.drains where isDraining { await self.handOver() } }
         }
         await scan.whenLocal { $0.stop() }

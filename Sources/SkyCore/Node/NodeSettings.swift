@@ -18,6 +18,8 @@ package struct NodeSettings: Sendable {
     package var retention = JobRetention()
     /// How copies of the coordinator's journal are kept. None are kept of a journal in memory.
     package var copies = CopyPolicy()
+    /// The persons whose credentials count no more, as far as the operator has named them.
+    package var revocations = Revocations()
     /// Whether a task may kill this daemon, to rehearse a crash.
     package var allowsCrash = false
     /// By which factor simulated tasks take longer here, to rehearse a slow machine.

@@ -19,10 +19,10 @@ package distributed actor CopyActor: ClusterActor {
         Method("find", "$s7SkyCore9CopyActorC4findy9Transport8IdentityVyAA12SubmittedJobOGSgSSYaKFTE") {
             (actor: isolated CopyActor, argument: String) in await actor.find(argument)
         },
-        Method("unprotect", "$s7SkyCore9CopyActorC9unprotectySiAA16UnprotectRequestVYaKFTE") {
+        Method("unprotect", "$s7SkyCore9CopyActorC9unprotectySiAA16UnprotectRequestVYaKFTE", for: .operator) {
             (actor: isolated CopyActor, argument: UnprotectRequest) in try await actor.unprotect(argument)
         },
-        Method("adopt", "$s7SkyCore9CopyActorC5adoptySayAA07AdoptedC0VGSSYaKFTE") {
+        Method("adopt", "$s7SkyCore9CopyActorC5adoptySayAA07AdoptedC0VGSSYaKFTE", for: .operator) {
             (actor: isolated CopyActor, argument: String) in try await actor.adopt(argument)
         },
     ])

@@ -68,6 +68,7 @@ struct DoctorCommand: AsyncParsableCommand {
             protection: network.security.protection, address: address, own: .absent, multicast: heard,
             settings: multicast ?? MulticastSettings(), trials: [:], firewall: .find(), seconds: seconds,
             confinement: .ofThisMachine)
+        if case .credential(let credential) = settings.security { examination.person = credential.person }
         let trials = LinkTrials(system: system)
         examination.own = await own(at: address, trials)
         if case .answers(let node, _, _) = examination.own { examination.copies = await trials.copies(of: node) }

@@ -146,7 +146,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         let settings = try settings(Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
         return NodeChange(
             slots: settings.slots, retention: settings.retention, limits: try limits(), copies: settings.copies,
-            join: settings.cluster.join, grace: stopGrace.duration, handOver: handOver, logLevel: logLevel)
+            revocations: try network.security.revocations(), join: settings.cluster.join, grace: stopGrace.duration,
+            handOver: handOver, logLevel: logLevel)
     }
 
     /// Checks what shows only when all settings are put together.
@@ -166,7 +167,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             { try self.network.security.checkReach(try self.address(), option: "--listen") },
             { try self.checkName() }, { _ = try self.advertised() }, { _ = try self.network.seeds() },
             { _ = try self.network.multicastSettings() }, { try self.network.checkInterfaces() },
-            { _ = try self.network.security.transportSecurity() },
+            { _ = try self.network.security.nodeSecurity() },
             { _ = try SlotsArgument.check(self.slots ?? Defaults.slots) }, { _ = try self.limits() },
             { _ = try self.httpService() },
         ]
@@ -236,7 +237,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         cluster.advertise = try advertised()
         cluster.join = try network.seeds()
         cluster.multicast = try network.multicastSettings()
-        cluster.security = try network.security.transportSecurity()
+        cluster.security = try network.security.nodeSecurity()
         cluster.isLoopbackOnly = network.security.isLoopbackOnly
         cluster.logger = logger
         var settings = NodeSettings(
@@ -252,6 +253,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         if let workerMemory { settings.workerMemory = workerMemory.bytes }
         settings.reads.folders = readFolders.map(Defaults.absolute)
         settings.reads.secrets = secrets
+        settings.revocations = try network.security.revocations()
         return settings
     }
 

@@ -8,6 +8,7 @@ struct NodeChange {
     var retention: JobRetention
     var limits: JournalLimits
     var copies: CopyPolicy
+    var revocations: Revocations
     var join: [NodeAddress]
     var grace: Duration
     var handOver: HandOver

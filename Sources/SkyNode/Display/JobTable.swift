@@ -34,13 +34,17 @@ struct JobTable {
         let copies = listings.map { CopyWords.short($0.copies) }
         let haveCopies = copies.contains { !$0.isEmpty }
         if haveCopies { columns.append(TableColumn("COPIES", copies)) }
+        if listings.contains(where: { $0.submitter != nil }) {
+            columns.append(TableColumn("BY", listings.map { PrintableText.of($0.submitter ?? "-") }))
+        }
         if namesNodes { columns.append(TableColumn("NODE", jobs.map { $0.node ?? "" })) }
         // The column about what a job does may be of any length, so it comes last.
         columns.append(TableColumn("WHAT", titles, shortCells: titles.map(JobTable.withoutFolders)))
         let isUsual = listings.allSatisfy { $0.priority == 0 }
         let steps: [TextTable.Step] =
             (isUsual ? [.drop("PRIORITY")] : []) + [
-                .shorten("JOB"), .shorten("WHAT"), .squeeze("WHAT", to: 20), .drop("COPIES"), .drop("RUNNING"),
+                .shorten("JOB"), .shorten("WHAT"), .squeeze("WHAT", to: 20), .drop("COPIES"), .drop("BY"),
+                .drop("RUNNING"),
                 .drop("PRIORITY"),
                 .drop("FAILED"),
             ]
@@ -99,6 +103,7 @@ struct JobDetailLines {
             "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
                 + "\(status.failed) failed, \(status.retries) retried",
         ]
+        if let submitter = job.submitter { lines.append("by         \(PrintableText.of(submitter))") }
         if let copies = job.copies, copies.wanted > 0 || !copies.copies.isEmpty {
             lines.append("copies     \(CopyWords.long(copies))")
         }
@@ -136,6 +141,8 @@ struct JobLine: Encodable {
     var failures: [String: String]?
     /// The node that has the job, where several were asked.
     var coordinator: String?
+    /// The person who submitted it, by their credential.
+    var submitter: String?
     var copies: CopyLine?
 
     init(_ job: JobListing, _ details: JobDetails? = nil, coordinator: String? = nil) {
@@ -144,6 +151,7 @@ struct JobLine: Encodable {
         what = job.title
         state = JobTable.state(job)
         reason = job.reason
+        submitter = job.submitter
         copies = job.copies.map(CopyLine.init)
         priority = job.priority
         submitted = JobTable.time(job.submitted)

@@ -34,6 +34,8 @@ struct Examination {
     }
 
     var protection: SecurityOptions.Protection
+    /// Whose credential the key file is; `nil` where it is the cluster key.
+    var person: Person?
     var address: NodeAddress
     var own: OwnNode
     var multicast: Multicast
@@ -107,7 +109,7 @@ struct Examination {
 
     private var protectionFinding: Finding {
         switch protection {
-        case .key(let file): .ok("cluster key \(file)")
+        case .key(let file): .ok(person.map { "credential of \($0), \(file)" } ?? "cluster key \(file)")
         case .certificates: .ok("certificates of an own PKI")
         case .insecure: .note("--insecure: links are neither encrypted nor authenticated")
         case .none:

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Foundation
 import Glibc
 import Transport
@@ -100,9 +101,17 @@ struct SecurityOptions: ParsableArguments {
             security = .certificates(
                 CertificateFiles(certificate: certificate, privateKey: privateKey, trustRoots: trustRoots))
         } else if let key {
-            security = .clusterKey(
-                try own(key),
-                accepting: try acceptedKeys.map { path throws(SecurityError) in try ClusterKey(contentsOf: path) })
+            switch try own(key) {
+            case .cluster(let own):
+                security = .clusterKey(
+                    own,
+                    accepting: try acceptedKeys.map { path throws(SecurityError) in try ClusterKey(contentsOf: path) })
+            case .credential(let credential):
+                guard acceptedKeys.isEmpty else {
+                    throw CommandFailure(.usage, "--accept-key is for nodes; \(key.path) is a \(credential)")
+                }
+                security = .credential(credential)
+            }
         } else {
             security = .none
         }
@@ -111,9 +120,31 @@ struct SecurityOptions: ParsableArguments {
         return security
     }
 
-    private func own(_ key: KeyChoice) throws -> ClusterKey {
+    /// The same for a node, which needs the cluster key itself.
+    ///
+    /// - Throws: as `transportSecurity`.
+    func nodeSecurity() throws -> TransportSecurity {
+        let security = try transportSecurity()
+        if case .credential(let credential) = security {
+            throw CommandFailure(
+                .usage,
+                "\(PrintableText.of(keyFile ?? "")): the \(credential) is for commands; a node needs the cluster key itself"
+            )
+        }
+        return security
+    }
+
+    /// The revocations that lie beside the cluster key.
+    ///
+    /// - Throws: `SecurityError` for a file that is not what `skynode key revoke` writes.
+    func revocations() throws -> Revocations {
+        guard let keyFile else { return Revocations() }
+        return try Revocations(contentsOf: Revocations.path(besideKey: keyFile), for: try nodeSecurity())
+    }
+
+    private func own(_ key: KeyChoice) throws -> KeyFile {
         do {
-            return try ClusterKey(contentsOf: key.path)
+            return try KeyFile(contentsOf: key.path)
         } catch  where key.source == .place {
             throw CommandFailure(.usage, error.description + key.remark)
         }

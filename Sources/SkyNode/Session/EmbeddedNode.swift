@@ -78,7 +78,7 @@ struct EmbeddedNode: Sendable {
             settings.listen = .hostPort(host: "127.0.0.1", port: 0)
             settings.join = try options.network.seeds()
             settings.multicast = try options.network.multicastSettings()
-            settings.security = try options.network.security.transportSecurity()
+            settings.security = try options.network.security.nodeSecurity()
             settings.isLoopbackOnly = options.network.security.isLoopbackOnly
         }
         return settings

@@ -6,6 +6,9 @@ package struct CallContext: Equatable, Sendable {
     package var trace: UInt64 = 0
     /// The node at the other end of the link, as its handshake named it; `nil` for a call made on this node.
     package var peer: NodeID?
+    /// The person who makes the call, as the certificate on the link says; `nil` for a call of a node or of somebody who has the
+    /// cluster key.
+    package var person: Person?
 
     @TaskLocal package static var current = CallContext()
 }
@@ -30,4 +33,8 @@ public enum CallOrigin {
     /// The node at the other end of the link, as its handshake named it; `nil` for a call made on this node. A caller's statement
     /// about itself in a request proves nothing.
     public static var peer: NodeID? { CallContext.current.peer }
+
+    /// The person who makes the call, as the certificate on the link says; `nil` for a call of a node, of somebody who has the
+    /// cluster key, and of this process itself.
+    public static var person: Person? { CallContext.current.person }
 }

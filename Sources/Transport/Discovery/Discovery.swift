@@ -25,6 +25,9 @@ final class Discovery: Sendable {
         var sockets: BeaconSockets?
         var schedule = BeaconSchedule()
         var filter: BeaconFilter
+        /// For the questions of persons, who may say that they are any node: what they say must not count against that node's own
+        /// beacons.
+        var questions: BeaconFilter
         var reports: BeaconReports
         var unsealed = UnsealedBeacons()
         var sequence: UInt64 = 0
@@ -54,7 +57,9 @@ final class Discovery: Sendable {
         loop = environment.loop
         seal = BeaconSeal(cluster: environment.cluster, security: environment.security)
         state = NIOLockedValueBox(
-            State(filter: BeaconFilter(own: environment.node), reports: BeaconReports(own: seal.cluster)))
+            State(
+                filter: BeaconFilter(own: environment.node), questions: BeaconFilter(own: environment.node),
+                reports: BeaconReports(own: seal.cluster)))
     }
 
     func start() async throws {
@@ -260,6 +265,12 @@ final class Discovery: Sendable {
             return dropped(error, beacon: nil, envelope.remoteAddress)
         }
         let (now, source) = (environment.now(), envelope.remoteAddress)
+        if seal.isOfPerson(beacon) {
+            let fault = state.withLockedValue { $0.questions.fault(beacon, now: WallClock.milliseconds) }
+            if let fault { return dropped(fault, beacon: beacon, source) }
+            environment.metrics.heardBeacon(nil)
+            return advance(.solicited)
+        }
         let fault = state.withLockedValue { state -> BeaconFault? in
             guard seal.isSecret || state.unsealed.admits(source, now: now) else { return .crowded }
             return state.filter.fault(beacon, now: WallClock.milliseconds)

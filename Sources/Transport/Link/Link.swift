@@ -7,6 +7,8 @@ import Synchronization
 /// that has come together meanwhile.
 package final class Link: Sendable {
     package let peer: Hello
+    /// Who the peer is by its certificate; `nil` where it has none that says so.
+    let identity: PeerIdentity?
     /// The version of the protocol that both sides speak on the link.
     let version: UInt16
     /// Which side opened the connection, and with which of its dials.
@@ -55,11 +57,13 @@ package final class Link: Sendable {
     private let answersFill = Atomic<Bool>(false)
 
     init(
-        peer: Hello, version: UInt16, candidate: LinkChoice.Candidate, channel: any Channel,
+        peer: Hello, identity: PeerIdentity? = nil, version: UInt16, candidate: LinkChoice.Candidate,
+        channel: any Channel,
         nodeStart: ContinuousClock.Instant,
         limits: LinkLimits, metrics: TransportMetrics
     ) {
         self.peer = peer
+        self.identity = identity
         self.version = version
         self.candidate = candidate
         self.channel = channel
@@ -77,6 +81,11 @@ package final class Link: Sendable {
             State(
                 calls: CallTable(limit: min(Int(clamping: peer.limits.calls), FrameLimits.openCalls)),
                 outbox: Outbox(window: Int(clamping: peer.limits.window))))
+    }
+
+    /// The person whose command the peer is; `nil` for nodes, and for commands of those who have the cluster key.
+    var person: Person? {
+        if case .person(let certificate)? = identity { certificate.person } else { nil }
     }
 
     var now: Duration { nodeStart.duration(to: .now) }

@@ -104,7 +104,7 @@ final class LinkHandler: ChannelDuplexHandler {
         guard case .connecting = stage else { return }
         stage = .handshaking(
             Handshake(own: owner.makeHello(), dialled: dialled) { [identity] peer in
-                identity?.objection(to: peer.node).map { Refusal(.identity, $0) }
+                identity?.objection(to: peer)
             })
         advance(.connected, context)
         context.fireChannelActive()
@@ -338,7 +338,7 @@ final class LinkHandler: ChannelDuplexHandler {
         _ peer: Hello, _ version: UInt16, _ hello: Hello, _ context: ChannelHandlerContext
     ) -> Refusal? {
         let link = Link(
-            peer: peer, version: version,
+            peer: peer, identity: identity, version: version,
             candidate: .init(dialledHere: dialled, dial: dialled ? hello.dial : peer.dial),
             channel: context.channel, nodeStart: environment.nodeStart, limits: environment.limits,
             metrics: environment.metrics)

@@ -54,9 +54,7 @@ public struct ClusterKey: Sendable {
 
     /// SHA-256 of the certificate, as `openssl x509 -fingerprint -sha256` writes it. It is not secret: it serves to compare two
     /// machines.
-    public var fingerprint: String {
-        SHA256.digest(of: certificate.der).map { HexText.of($0).uppercased() }.joined(separator: ":")
-    }
+    public var fingerprint: String { certificate.fingerprint }
 
     /// A secret that all who have the file share, for authenticating beacons. It does not give the private key away.
     package var beaconKey: Secret { privateKey.scalar.derived("skynet beacon 1", length: 32) }
@@ -66,6 +64,38 @@ public struct ClusterKey: Sendable {
         privateKey.scalar.derived("skynet beacon id 1", length: 8).withUnsafeBytes { bytes in
             max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
         }
+    }
+}
+
+extension ClusterKey {
+    /// With what persons ask for nodes. Nodes have it by the cluster key, persons by their credentials.
+    var questionKey: QuestionKey {
+        let number = privateKey.scalar.derived("skynet question id 1", length: 8).withUnsafeBytes { bytes in
+            max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        return QuestionKey(
+            key: privateKey.scalar.derived("skynet question 1", length: 32), number: number, beacons: beaconKeyID)
+    }
+
+    /// - Throws: `SecurityError` where the key's time is over or has not come yet.
+    func checkTime(_ now: Date) throws(SecurityError) {
+        guard now < certificate.notAfter else {
+            throw SecurityError(
+                "the cluster key expired on \(DayText.of(certificate.notAfter)) (or this machine's clock is "
+                    + "wrong); make a new one with: skynode key new > cluster.key")
+        }
+        guard now >= certificate.notBefore else {
+            throw SecurityError(
+                "the cluster key is valid from \(DayText.of(certificate.notBefore)) only, and this machine's "
+                    + "clock says \(DayText.of(now)); set the clock")
+        }
+    }
+}
+
+extension Certificate {
+    /// SHA-256 of the certificate, as `openssl x509 -fingerprint -sha256` writes it.
+    var fingerprint: String {
+        SHA256.digest(of: der).map { HexText.of($0).uppercased() }.joined(separator: ":")
     }
 }
 

@@ -24,16 +24,7 @@ package struct NodeCertificate: Sendable {
     ///   - node: goes into the certificate as a URI, see `PeerIdentity`.
     /// - Throws: `SecurityError` where the cluster key's own time is over or has not come yet.
     package init(issuedBy key: ClusterKey, node: NodeID, now: Date) throws(SecurityError) {
-        guard now < key.certificate.notAfter else {
-            throw SecurityError(
-                "the cluster key expired on \(DayText.of(key.certificate.notAfter)) (or this machine's clock is "
-                    + "wrong); make a new one with: skynode key new > cluster.key")
-        }
-        guard now >= key.certificate.notBefore else {
-            throw SecurityError(
-                "the cluster key is valid from \(DayText.of(key.certificate.notBefore)) only, and this machine's "
-                    + "clock says \(DayText.of(now)); set the clock")
-        }
+        try key.checkTime(now)
         notBefore = max(now - NodeCertificate.clockTolerance, key.certificate.notBefore)
         notAfter = min(now + NodeCertificate.lifetime, key.certificate.notAfter)
         renewalDue = now + NodeCertificate.renewalAge
@@ -46,7 +37,7 @@ package struct NodeCertificate: Sendable {
                     CertificateExtension(.keyUsage, "critical,digitalSignature"),
                     // Every node both dials and is dialled.
                     CertificateExtension(.extendedKeyUsage, "serverAuth,clientAuth"),
-                    CertificateExtension(.subjectAlternativeName, "URI:\(PeerIdentity(node: node).uri)"),
+                    CertificateExtension(.subjectAlternativeName, "URI:\(PeerIdentity.node(node).uri)"),
                     CertificateExtension(.authorityKeyIdentifier, "keyid"),
                 ]
             ).issued(to: privateKey, by: (key.certificate, key.privateKey))

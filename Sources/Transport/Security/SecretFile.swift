@@ -31,6 +31,9 @@ package enum SecretFile {
         return text
     }
 
+    /// Whether there is something of that name.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     /// The text of the file, and what is wrong with its access rights. A caller that knows what the file should hold looks at the
     /// text first: the advice to close a file that is not a secret, such as `/etc/passwd`, would be wrong.
     static func examine(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)

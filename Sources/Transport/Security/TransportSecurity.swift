@@ -5,6 +5,8 @@ public enum TransportSecurity: Sendable, Equatable {
     /// Mutual TLS under the cluster's own key. Peers that have one of the other keys are accepted too: while keys are changed, some
     /// nodes have the old key and some the new one.
     case clusterKey(ClusterKey, accepting: [ClusterKey] = [])
+    /// Mutual TLS for the command of a person, who is known by a credential under the cluster key. Nodes do not have this.
+    case credential(Credential)
     /// Mutual TLS under certificates of somebody's own PKI.
     case certificates(CertificateFiles)
 

@@ -33,6 +33,9 @@ extension ClusterSystem: LinkOwner {
     private func objection(to link: Link, in state: State) -> Refusal? {
         let peer = link.peer
         if state.stage == .stopping { return Refusal(.leaving, "\(name) is shutting down") }
+        if case .person(let certificate)? = link.identity, state.revocations.revoke(certificate) {
+            return Refusal(.identity, "the credential of \(certificate.person) has been revoked")
+        }
         if let old = state.links.current[peer.node],
             !LinkChoice.newReplacesOld(own: node, peer: peer.node, old: old.candidate, new: link.candidate)
         {

@@ -6,6 +6,38 @@ import NIOPosix
 
 /// The system's own certificate, from its start and as long as it runs.
 extension ClusterSystem {
+    /// The revocations that count here.
+    public var revocations: Revocations { state.withLockedValue { $0.revocations } }
+
+    /// Takes revocations, whoever brings them: each tells by its signature whether it is true. Links of persons whose credentials do
+    /// not count any more end at once; what runs for them goes on.
+    ///
+    /// - Returns: whether any of them says more than what was known.
+    @discardableResult
+    public func revoke(_ revocations: some Sequence<Revocation>) -> Bool {
+        let authorities = settings.security.authorities
+        let authentic = revocations.prefix(Revocations.limit).filter { $0.isAuthentic(by: authorities) }
+        let (isNew, ended) = state.withLockedValue { state in
+            var isNew = false
+            for revocation in authentic where state.revocations.add(revocation) { isNew = true }
+            let ended = state.links.all.filter { link in
+                if case .person(let certificate)? = link.identity {
+                    state.revocations.revoke(certificate)
+                } else {
+                    false
+                }
+            }
+            return (isNew, ended)
+        }
+        for link in ended {
+            if let person = link.person {
+                logger.notice("closed the link of a revoked credential", metadata: ["peer": "\(person)"])
+            }
+            link.close()
+        }
+        return isNew
+    }
+
     func startSecurity() throws {
         guard let tls = try TLSContexts(settings.security, node: node, now: .now) else { return }
         let loop = eventLoopGroup.next()

@@ -45,6 +45,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         var tls: TLSContexts?
         var renewal: RepeatedTask?
         var listening: NodeAddress?
+        var revocations = Revocations()
         var pending: PendingConnections
         /// What was already logged of neighbours, so that a misconfigured one costs one line and not one a second.
         var logged = DailyReports()
@@ -62,7 +63,12 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         self.settings = settings
         state = BriefLock(State(pending: PendingConnections(limit: settings.pendingConnections)))
         metrics = TransportMetrics(settings.metrics ?? MetricsSystem.factory)
-        node = .random()
+        // The id of a person's command follows from the certificate in part, see `PersonalCertificate`.
+        if case .credential(let credential) = settings.security {
+            node = credential.personal.nodeID()
+        } else {
+            node = .random()
+        }
         name = settings.name
         eventLoopGroup = settings.eventLoopGroup
         var logger = settings.logger

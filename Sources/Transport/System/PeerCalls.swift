@@ -9,6 +9,7 @@ final class PeerCalls: CallTaker {
 
     private let link: Link
     private let system: ClusterSystem
+    private let person: Person?
     /// The calls of the next batch, their actor, and the target of the last of them.
     private var calls: [ReadyCall] = []
     private var actor: (any ClusterActor)?
@@ -19,6 +20,7 @@ final class PeerCalls: CallTaker {
     init(_ link: Link, _ system: ClusterSystem) {
         self.link = link
         self.system = system
+        person = link.person
     }
 
     func take(_ frame: Frame, _ targets: DeclaredTargets, arrival: ContinuousClock.Instant) throws {
@@ -35,7 +37,7 @@ final class PeerCalls: CallTaker {
         case .abuse: throw HandshakeFailure.broken("far more calls at once than allowed")
         case nil: return refuse(frame.call, RemoteError(.leaving, "\(system.name) is leaving"))
         }
-        let context = CallContext(deadline: deadline, trace: request.trace, peer: link.peer.node)
+        let context = CallContext(deadline: deadline, trace: request.trace, peer: link.peer.node, person: person)
         let size = frame.body.readableBytes
         if method.body.isSynchronous, size <= InboundCalls.inlineSize, !link.inbound.mustQueue(for: name) {
             return prepare(frame.call, request, method, context, on: actor, named: name)
@@ -73,6 +75,12 @@ final class PeerCalls: CallTaker {
         guard let method = type(of: actor).methods.method(named: name.method) else {
             system.warn("refused a call of a method that the actor does not have", of: link.peer.name)
             refuse(call, RemoteError(.noSuchMethod, "the actor has no such method"))
+            return nil
+        }
+        if let person, person.role < method.role {
+            let needed = method.role == .operator ? "an operator's credential" : "the cluster key"
+            system.warn("refused a call that the caller's role does not allow", of: person.description)
+            refuse(call, RemoteError(.notAllowed, "\(person) may not do this; it takes \(needed)"))
             return nil
         }
         return (actor, name.actor, method)

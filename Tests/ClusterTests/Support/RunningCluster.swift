@@ -12,9 +12,11 @@ final class RunningCluster: Sendable {
 
     /// Runs `body` with `count` daemons that know each other; ends them afterwards, whatever happened.
     ///
-    /// - Parameter hidden: a folder that all daemons but the first find empty.
+    /// - Parameters:
+    ///   - hidden: a folder that all daemons but the first find empty.
+    ///   - keys: the options by which commands reach them.
     static func with(
-        _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil,
+        _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil, keys: [String] = [],
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
         let multicast = group()
@@ -30,7 +32,7 @@ final class RunningCluster: Sendable {
             }
             let cluster = RunningCluster(
                 nodes: nodes, addresses: addresses, multicast: multicast, state: state)
-            try await untilKnown(count, at: addresses[0])
+            try await untilKnown(count, at: addresses[0], keys)
             try await body(cluster)
         } catch {
             await RunningCluster.stop(nodes)

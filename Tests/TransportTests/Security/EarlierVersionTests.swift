@@ -86,7 +86,7 @@ import Testing
         let document = try #require(try PEMDocument.all(in: EarlierVersionTests.certificate).first)
         let earlier = try Certificate(der: document.contents.withUnsafeBytes { Array($0) })
         #expect(earlier.isSigned(by: key.certificate))
-        #expect(PeerIdentity(der: earlier.der) == PeerIdentity(node: NodeID(rawValue: 0xAB)))
+        #expect(PeerIdentity(der: earlier.der) == PeerIdentity.node(NodeID(rawValue: 0xAB)))
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let own = try NodeCertificate(issuedBy: key, node: NodeID(rawValue: 0xAB), now: now).certificate
         #expect(own.isSigned(by: key.certificate))

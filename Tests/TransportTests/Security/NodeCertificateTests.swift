@@ -32,7 +32,7 @@ import Testing
         #expect(uses == "TLS Web Server Authentication, TLS Web Client Authentication")
         #expect(own.certificate.text(of: .basicConstraints) == "CA:FALSE")
         #expect(own.certificate.text(of: .keyUsage) == "Digital Signature")
-        #expect(PeerIdentity(der: own.certificate.der) == PeerIdentity(node: node))
+        #expect(PeerIdentity(der: own.certificate.der) == PeerIdentity.node(node))
     }
 
     @Test func `a certificate does not reveal the node's name`() throws {

@@ -28,10 +28,10 @@ import Testing
         try await SecureLoopback.run(server: server, client: client) { server, client in
             // The identity is known before the first byte can come.
             var heard = client.events.makeAsyncIterator()
-            #expect(await heard.next() == .peer(PeerIdentity(node: one)))
+            #expect(await heard.next() == .peer(PeerIdentity.node(one)))
             #expect(await heard.next() == .active)
             var heardByServer = server.events.makeAsyncIterator()
-            #expect(await heardByServer.next() == .peer(PeerIdentity(node: two)))
+            #expect(await heardByServer.next() == .peer(PeerIdentity.node(two)))
             #expect(await heardByServer.next() == .active)
             try await client.send("hello")
             #expect(await heardByServer.next() == .read("hello"))

@@ -9,7 +9,7 @@ enum CompareKind: JobKind {
     static var results: [any KindResult.Type] { [CompareResult.self] }
 
     static let methods = [
-        Method("compared", "$s7SkyCore11CoordinatorC8comparedyAA12ComparedPageVAA0E7RequestVYaKFTE") {
+        Method("compared", "$s7SkyCore11CoordinatorC8comparedyAA12ComparedPageVAA0E7RequestVYaKFTE", for: .user) {
             (coordinator: isolated Coordinator, argument: ComparedRequest) in try await coordinator.compared(argument)
         }
     ]

@@ -7,7 +7,7 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func compared(_ request: ComparedRequest) async throws -> ComparedPage {
-        if let other = await elsewhere(request.job) {
+        if let other = try await elsewhere(request.job) {
             return try await forward(request.job) { try await other.compared(request) }
         }
         let parts = (try await results(of: request.job) as? ComparedParts)?.parts ?? []

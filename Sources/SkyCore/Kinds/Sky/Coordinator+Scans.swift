@@ -9,7 +9,7 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if there is no catalogue.
     package distributed func catalogue(_ request: CatalogueRequest) async throws -> CataloguePage {
-        if let other = await elsewhere(request.job) {
+        if let other = try await elsewhere(request.job) {
             return try await forward(request.job) { try await other.catalogue(request) }
         }
         guard let catalogue = try await scanned(request.job)?.catalogue else {
@@ -34,7 +34,7 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func preview(_ job: JobID) async throws -> ImagePreview? {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.preview(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.preview(job) } }
         return try await scanned(job)?.preview
     }
 
@@ -42,7 +42,7 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func sectorRuns(_ job: JobID) async throws -> [SectorRun] {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.sectorRuns(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.sectorRuns(job) } }
         return try await scanned(job)?.runs ?? []
     }
 
@@ -51,7 +51,7 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, or still goes on.
     package distributed func background(_ job: JobID) async throws -> BackgroundMap? {
-        if let other = await elsewhere(job) { return try await forward(job) { try await other.background(job) } }
+        if let other = try await elsewhere(job) { return try await forward(job) { try await other.background(job) } }
         return try await scanned(job)?.background
     }
 
@@ -59,7 +59,7 @@ extension Coordinator {
     ///
     /// - Throws: `RemoteError` if the job is not known here, still goes on, or was not asked for check images.
     package distributed func planes(_ request: CheckPixelsRequest) async throws -> CheckPixelsPage {
-        if let other = await elsewhere(request.job) {
+        if let other = try await elsewhere(request.job) {
             return try await forward(request.job) { try await other.planes(request) }
         }
         guard let planes = try await scanned(request.job)?.planes else {

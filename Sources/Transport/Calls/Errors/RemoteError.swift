@@ -19,6 +19,8 @@ public struct RemoteError: Error, Hashable, Codable, Sendable, CustomStringConve
         case tooLarge = 7
         /// The node is leaving and has not begun the call.
         case leaving = 8
+        /// The caller's role does not allow it.
+        case notAllowed = 9
     }
 
     public var kind: Kind

@@ -9,22 +9,35 @@ package import NIOCore
 package struct BeaconSeal: Sendable {
     /// The mark that this cluster's beacons carry.
     package let cluster: ClusterMark
-    /// Whether nobody else can seal.
-    var isSecret: Bool { cluster.key != 0 }
+    /// Whether nobody else can seal what is opened here.
+    let isSecret: Bool
     private let key: Secret
     /// Other keys whose beacons count too, by their number.
     private let others: [UInt64: Secret]
+    /// The keys with which persons ask, by their number.
+    private let questions: [UInt64: Secret]
+    /// The number in the beacons of a person's cluster. Persons can only ask: they cannot tell whether an answer is true.
+    private let answers: UInt64?
 
     package init(cluster: String, security: TransportSecurity) {
         let name = StableHash.of(cluster)
         if case .clusterKey(let clusterKey, let accepted) = security {
             key = clusterKey.beaconKey
             others = Dictionary(accepted.map { ($0.beaconKeyID, $0.beaconKey) }) { one, _ in one }
+            let questioners = ([clusterKey] + accepted).map(\.questionKey)
+            questions = Dictionary(questioners.map { ($0.number, $0.key) }) { one, _ in one }
             self.cluster = ClusterMark(name: name, key: clusterKey.beaconKeyID)
+            (isSecret, answers) = (true, nil)
+        } else if case .credential(let credential) = security {
+            key = credential.questions.key
+            self.cluster = ClusterMark(name: name, key: credential.questions.number)
+            (others, questions) = ([:], [:])
+            (isSecret, answers) = (false, credential.questions.beacons)
         } else {
             key = Secret(SHA256.digest(of: Array("skynet beacon without a key".utf8)))
             self.cluster = ClusterMark(name: name, key: 0)
-            others = [:]
+            (others, questions) = ([:], [:])
+            (isSecret, answers) = (false, nil)
         }
     }
 
@@ -34,6 +47,9 @@ package struct BeaconSeal: Sendable {
         bytes.writeBytes(bytes.withUnsafeReadableBytes { key.authenticationCode(for: $0) })
         return bytes
     }
+
+    /// Whether a person has asked, and not somebody with the cluster key.
+    func isOfPerson(_ beacon: Beacon) -> Bool { questions[beacon.cluster.key] != nil }
 
     /// A datagram by which a sender that is not a node asks which nodes are there.
     func question(from node: NodeID, sequence: UInt64) -> ByteBuffer {
@@ -59,13 +75,17 @@ package struct BeaconSeal: Sendable {
             body.readableBytes == Beacon.tagLength
         else { throw .malformed }
         let mark = ClusterMark(name: name, key: key)
-        guard name == cluster.name, let opener = key == cluster.key ? self.key : others[key] else {
-            throw .foreign(mark)
-        }
+        guard name == cluster.name else { throw .foreign(mark) }
+        if key == answers { return try Beacon(content) }
+        let question = questions[key]
+        guard let opener = key == cluster.key ? self.key : others[key] ?? question else { throw .foreign(mark) }
         let isAuthentic = content.withUnsafeReadableBytes { content in
             body.withUnsafeReadableBytes { tag in opener.isAuthentic(tag, for: content) }
         }
         guard isAuthentic else { throw .forged }
-        return try Beacon(content)
+        let beacon = try Beacon(content)
+        // Who only may ask has no address to suggest and no node to speak for.
+        guard question == nil || beacon.kind == .solicit && beacon.port == 0 else { throw .forged }
+        return beacon
     }
 }

@@ -37,6 +37,19 @@ struct TLSContextPair: Sendable {
             } catch {
                 throw SecurityError("TLS could not be set up: \(PrintableText.of(String(describing: error)))")
             }
+        case .credential(let credential):
+            try credential.checkTime(now)
+            do {
+                try self.init(
+                    chain: [NIOSSLCertificate(bytes: credential.certificate.der, format: .der)],
+                    privateKey: NIOSSLPrivateKey(
+                        bytes: credential.privateKey.pkcs8.withUnsafeBytes { Array($0) }, format: .der),
+                    trustRoots: [NIOSSLCertificate(bytes: credential.authority.der, format: .der)],
+                    // No command lives so long that it needs another one.
+                    renewalDue: .distantFuture)
+            } catch {
+                throw SecurityError("TLS could not be set up: \(PrintableText.of(String(describing: error)))")
+            }
         case .certificates(let files):
             let loaded = try LoadedCertificates(files, now: now)
             do {

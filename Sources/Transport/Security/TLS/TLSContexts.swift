@@ -30,9 +30,12 @@ package final class TLSContexts: Sendable {
     var client: NIOSSLContext { current.withLockedValue { $0.client } }
     var server: NIOSSLContext { current.withLockedValue { $0.server } }
 
-    /// Whether a peer's certificate must name its node, as those under a cluster key do.
+    /// Whether a peer's certificate must say who it is, as those under a cluster key do.
     var requiresIdentity: Bool {
-        if case .clusterKey = security { true } else { false }
+        switch security {
+        case .clusterKey, .credential: true
+        case .certificates, .none: false
+        }
     }
 
     /// Until when peers accept this node's certificate.

@@ -1,0 +1,110 @@
+import Base
+package import Distributed
+import Foundation
+import NIOConcurrencyHelpers
+package import Transport
+
+/// Tells other nodes which credentials count no more, and hears it from them.
+package distributed actor RevocationActor: ClusterActor {
+    package typealias ActorSystem = ClusterSystem
+
+    /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
+    package static let methods = MethodTable([
+        Method("exchange", "$s7SkyCore15RevocationActorC8exchangeySay9Transport0C0VGAHYaKFTE") {
+            (actor: isolated RevocationActor, argument: [Revocation]) in actor.exchange(argument)
+        }
+    ])
+
+    package static let wellKnownName = "revocations"
+
+    private let keeper: RevocationKeeper
+
+    init(_ keeper: RevocationKeeper, actorSystem: ClusterSystem) {
+        self.actorSystem = actorSystem
+        self.keeper = keeper
+    }
+
+    /// Takes the revocations that another node knows, and returns those that are known here.
+    package distributed func exchange(_ others: [Revocation]) -> [Revocation] {
+        keeper.take(others)
+        return keeper.all
+    }
+}
+
+/// The revocations of a node: it keeps them through a restart, and passes on what is new.
+final class RevocationKeeper: Sendable {
+    private let system: ClusterSystem
+    /// Where they are kept; `nil` where the node has no folder.
+    private let file: String?
+    /// Is told when there is something new.
+    private let news: AsyncStream<Void>
+    private let newsInput: AsyncStream<Void>.Continuation
+    private let writing = NIOLock()
+
+    init(in folder: String?, system: ClusterSystem) {
+        self.system = system
+        file = folder.map { $0 + "/revocations" }
+        (news, newsInput) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    var all: [Revocation] { system.revocations.all }
+
+    /// Reads what was kept.
+    ///
+    /// - Throws: `SecurityError` for a file that somebody has changed.
+    func load(_ security: TransportSecurity) throws(SecurityError) {
+        guard let file else { return }
+        system.revoke(try Revocations(contentsOf: file, for: security).all)
+    }
+
+    /// Takes those that are signed with the cluster key, whoever brings them. It keeps them, and the other nodes hear of them.
+    func take(_ others: [Revocation]) {
+        guard system.revoke(others) else { return }
+        keep()
+        newsInput.yield()
+    }
+
+    private func keep() {
+        guard let file else { return }
+        do {
+            // Two calls at the same time would write the older list last.
+            try writing.withLock {
+                try Data(system.revocations.text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+            }
+        } catch {
+            system.logger.error(
+                "revocations cannot be stored; they count until this node ends",
+                metadata: ["file": "\(PrintableText.of(file))", "reason": "\(PrintableText.of("\(error)"))"])
+        }
+    }
+
+    /// Passes on what is new, and asks every node that joins, until it is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await _ in self.news {
+                    await withDiscardingTaskGroup { group in
+                        for member in self.system.members { group.addTask { await self.exchange(with: member.node) } }
+                    }
+                }
+            }
+            while !Task.isCancelled {
+                for await event in system.membershipEvents() {
+                    guard case .joined(let member) = event else { continue }
+                    group.addTask { await self.exchange(with: member.node) }
+                }
+                // The sequence of events has ended, at shutdown or because this listener was far behind.
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    /// A node of an earlier version does not know the call, and takes no credentials either.
+    private func exchange(with node: NodeID) async {
+        let address = ActorAddress(node: node, name: RevocationActor.wellKnownName)
+        guard let actor = try? RevocationActor.resolve(id: address, using: system),
+            let others = try? await actor.exchange(all)
+        else { return }
+        take(others)
+    }
+}

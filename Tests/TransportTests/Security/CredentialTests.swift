@@ -1,0 +1,156 @@
+import Base
+import Cryptography
+import FoundationEssentials
+import NIOCore
+import Testing
+
+@testable import Transport
+
+@Suite(.timeLimit(.minutes(5))) struct CredentialTests {
+    private let key: ClusterKey
+    private let credential: Credential
+
+    init() throws {
+        key = try ClusterKey.make(now: .now)
+        credential = try Credential.issue(
+            to: #require(Person(name: "alice", role: .user)), by: key, validFor: 86_400, now: .now)
+    }
+
+    @Test func `a credential is read back, and says nothing secret of itself`() throws {
+        let read = try Credential(pem: credential.pem, from: "laptop.pem")
+        #expect(read == credential && read.person == credential.person)
+        #expect(read.questions == key.questionKey)
+        #expect(read.clusterFingerprint == key.fingerprint)
+        #expect("\(read) \(TransportSecurity.credential(read))".contains("user alice"))
+        #expect(!"\(TransportSecurity.credential(read))".contains("rivateKey"))
+        #expect(abs(read.validUntil.timeIntervalSinceNow - 86_400) < 60)
+    }
+
+    @Test func `nothing of the cluster's private key is in it`() {
+        let scalar = key.privateKey.scalar.withUnsafeBytes { Array($0) }
+        let documents = try? PEMDocument.all(in: credential.pem)
+        for document in documents ?? [] {
+            let bytes = document.contents.withUnsafeBytes { Array($0) }
+            #expect(bytes.count < scalar.count || !bytes.indices.contains { bytes[$0...].starts(with: scalar) })
+        }
+        let beacons = key.beaconKey.withUnsafeBytes { Array($0) }
+        let questions = credential.questions.bytes.withUnsafeBytes { Array($0) }
+        #expect(!questions.indices.contains { questions[$0...].starts(with: beacons) })
+    }
+
+    @Test func `it ends with the cluster key at the latest`() throws {
+        let long = try Credential.issue(to: credential.person, by: key, validFor: 100 * 365 * 86_400, now: .now)
+        #expect(long.validUntil == key.validUntil)
+        #expect(throws: SecurityError.self) {
+            try Credential.issue(to: credential.person, by: key, validFor: 60, now: key.validUntil + 1)
+        }
+        let error = #expect(throws: SecurityError.self) {
+            try TLSContexts(.credential(credential), node: .random(), now: credential.validUntil + 1)
+        }
+        #expect(error?.description.contains("the credential of user alice expired on") == true)
+    }
+
+    @Test func `a damaged or patched one is refused`() throws {
+        let other = try Credential.issue(to: credential.person, by: ClusterKey.make(now: .now), validFor: 60, now: .now)
+        let (own, foreign) = (try PEMDocument.all(in: credential.pem), try PEMDocument.all(in: other.pem))
+        // Any part of another one in its place, any part missing, any two exchanged.
+        for index in own.indices {
+            var patched = own
+            patched[index] = foreign[index]
+            if index != 3 {
+                #expect(throws: SecurityError.self) {
+                    try Credential(pem: patched.map(\.text).joined(), from: "laptop.pem")
+                }
+            }
+            patched.remove(at: index)
+            #expect(throws: SecurityError.self) {
+                try Credential(pem: patched.map(\.text).joined(), from: "laptop.pem")
+            }
+        }
+        #expect(throws: SecurityError.self) { try Credential(pem: own.reversed().map(\.text).joined(), from: "x") }
+        let text = credential.pem
+        for length in stride(from: 0, to: text.utf8.count - 40, by: 37) {
+            let cut = String(text.prefix(length))
+            #expect(throws: SecurityError.self) { try Credential(pem: cut, from: "laptop.pem") }
+        }
+        #expect(throws: SecurityError.self) { try ClusterKey(pem: text, from: "laptop.pem") }
+        #expect(throws: SecurityError.self) { try Credential(pem: key.pem, from: "cluster.key") }
+    }
+
+    @Test func `a question is heard by nodes, as that of a person, and its key seals nothing else`() throws {
+        let node = BeaconSeal(cluster: "skynet", security: .clusterKey(key))
+        let person = BeaconSeal(cluster: "skynet", security: .credential(credential))
+        let question = try node.open(person.question(from: .random(), sequence: 1))
+        #expect(question.kind == .solicit && node.isOfPerson(question))
+        #expect(!node.isOfPerson(try node.open(node.question(from: .random(), sequence: 1))))
+        for beacon in [
+            Beacon.sample(cluster: person.cluster),
+            Beacon(
+                .goodbye, cluster: person.cluster, node: .random(), sequence: 1, sent: 0, validity: 30, port: 0,
+                name: "?"),
+        ] {
+            #expect(throws: BeaconFault.forged) { try node.open(person.seal(beacon)) }
+        }
+        // Who passes for the cluster's own seal needs its key.
+        #expect(throws: BeaconFault.forged) { try node.open(person.seal(.sample(cluster: node.cluster))) }
+        // A person reads the answer, as one that may be forged.
+        let answer = Beacon.sample(cluster: node.cluster)
+        #expect(try person.open(node.seal(answer)) == answer)
+        #expect(!person.isSecret && node.isSecret)
+        let stranger = BeaconSeal(cluster: "skynet", security: .clusterKey(try ClusterKey.make(now: .now)))
+        #expect(throws: BeaconFault.self) { try person.open(stranger.seal(.sample(cluster: stranger.cluster))) }
+        #expect(throws: BeaconFault.self) { try stranger.open(person.question(from: .random(), sequence: 1)) }
+    }
+}
+
+@Suite struct RevocationTests {
+    private let key: ClusterKey
+    private var security: TransportSecurity { .clusterKey(key) }
+
+    init() throws { key = try ClusterKey.make(now: .now) }
+
+    @Test func `a file is read back, with comments and empty lines`() throws {
+        var revocations = Revocations()
+        for name in ["bob", "alice"] { revocations.add(try Revocation(name, by: key, now: .now)) }
+        let read = try Revocations(text: "# mine\n\n" + revocations.text, from: "x", for: security)
+        #expect(read == revocations && read.all.map(\.name) == ["alice", "bob"])
+        #expect(try Revocations(contentsOf: "/nonexistent/x", for: security) == Revocations())
+    }
+
+    @Test func `a changed line is refused, with its number`() throws {
+        let revocation = try Revocation("alice", by: key, now: Date(timeIntervalSince1970: 1_800_000_000))
+        let line = revocation.line
+        #expect(try Revocations(text: line, from: "x", for: security).all == [revocation])
+        for changed in [
+            line.replacing("alice", with: "bob"), line.replacing("18000003", with: "18000004"), line + " ", line + "00",
+            String(line.dropLast(2)), line.replacing("revoke", with: "revoked"), "revoke", "alice",
+            line.replacing("alice", with: "al\u{200B}ice"),
+        ] {
+            let error = #expect(throws: SecurityError.self) {
+                try Revocations(text: "#\n" + changed, from: "x", for: security)
+            }
+            #expect(error?.description.contains("x, line 2: ") == true)
+        }
+        let other = try ClusterKey.make(now: .now)
+        #expect(throws: SecurityError.self) { try Revocations(text: line, from: "x", for: .clusterKey(other)) }
+        // While keys are changed, the word of both counts.
+        #expect(try Revocations(text: line, from: "x", for: .clusterKey(other, accepting: [key])).all.count == 1)
+    }
+
+    @Test func `the latest of a name counts, and there is a limit`() throws {
+        var revocations = Revocations()
+        let (early, late) = (try Revocation("a", by: key, now: .now - 100), try Revocation("a", by: key, now: .now))
+        #expect(revocations.add(early) && revocations.add(late) && !revocations.add(early))
+        #expect(revocations.all == [late])
+        for index in 1..<Revocations.limit { #expect(revocations.add(try Revocation("a\(index)", by: key, now: .now))) }
+        #expect(!revocations.add(try Revocation("b", by: key, now: .now)))
+        #expect(revocations.add(try Revocation("a", by: key, now: .now + 100)), "one that is known may be renewed")
+        #expect(revocations.text.utf8.count < 64 * 1024)
+    }
+
+    @Test(arguments: ["", "a b", "-a", ".a", "a/b", "a:b", "é", "a\n", String(repeating: "a", count: 64)])
+    func `what is no name is refused`(name: String) throws {
+        #expect(!Person.isValidName(name) && Person(name: name, role: .user) == nil)
+        #expect(throws: SecurityError.self) { try Revocation(name, by: key, now: .now) }
+    }
+}
