@@ -32,6 +32,23 @@ package final class SigningKey: Sendable {
         self.key = key.pointer
     }
 
+    /// The key that is a number.
+    ///
+    /// - Parameter scalar: 32 bytes, the most significant first.
+    /// - Throws: where the number is 0, or not below the order of the curve's group.
+    package convenience init(scalar: Secret) throws(CryptographyError) {
+        // An ECPrivateKey (RFC 5915) without its public key, in a PrivateKeyInfo (RFC 5208) that names the curve.
+        let head: [UInt8] = [
+            0x30, 0x41, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
+            0x2A,
+            0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x04, 0x27, 0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20,
+        ]
+        guard scalar.count == SigningKey.scalarLength else {
+            throw CryptographyError("a private key cannot be read", reason: "it has another length")
+        }
+        try self.init(pkcs8: Secret(head + scalar.withUnsafeBytes { Array($0) }))
+    }
+
     deinit { EVP_PKEY_free(key) }
 
     static func isOnCurve(_ key: OpaquePointer) -> Bool {

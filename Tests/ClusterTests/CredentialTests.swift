@@ -73,7 +73,7 @@ import Testing
                 }
             }
             for words in [
-                ["nodes", "drain", "node2"], ["nodes", "resume", "node2"], ["jobs", "unprotect"],
+                ["nodes", "drain", "node2"], ["nodes", "resume", "node2"], ["jobs", "unprotect", "--all"],
                 ["jobs", "adopt", "node2"],
             ] {
                 let refused = try await run(words + alice)

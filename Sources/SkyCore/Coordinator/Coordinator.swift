@@ -558,7 +558,9 @@ package distributed actor Coordinator: ClusterActor {
     /// Carries out the effects until it is cancelled. This node's own slots count like those of any other node.
     package func run() async {
         updateCore { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
-        await CoordinatorEffects(coordinator: self, system: actorSystem, store: store).run(effects)
+        await CoordinatorEffects(
+            coordinator: self, system: actorSystem, store: store, proof: journal.proof(from: actorSystem.node)
+        ).run(effects)
     }
 
     // MARK: - Watchers

@@ -7,6 +7,8 @@ struct CoordinatorEffects: Sendable {
     let coordinator: Coordinator
     let system: ClusterSystem
     let store: EntryStore
+    /// That this coordinator speaks from this node.
+    let proof: IdentityProof?
 
     /// Pause before a failed call is made again.
     static let retryPause = Duration.milliseconds(100)
@@ -84,8 +86,9 @@ struct CoordinatorEffects: Sendable {
     /// Sends the newest demand until it has arrived. Each node gets one call at a time, so that an older demand never arrives last.
     private func reserve(_ node: NodeID) async {
         while !Task.isCancelled,
-            let request = await coordinator.whenLocal({ $0.core.nextReservation(for: node) }) ?? nil
+            var request = await coordinator.whenLocal({ $0.core.nextReservation(for: node) }) ?? nil
         {
+            request.proof = proof
             // If the node is gone, membership reports that soon, and there is no demand any more.
             guard isReachable(node) else {
                 await coordinator.whenLocal { $0.updateCore { $0.reservationFailed(on: node, nil) } }
@@ -107,8 +110,9 @@ struct CoordinatorEffects: Sendable {
     /// attempt.
     private func assign(_ node: NodeID) async {
         while !Task.isCancelled,
-            let assignment = await coordinator.whenLocal({ $0.core.nextAssignment(for: node) }) ?? nil
+            var assignment = await coordinator.whenLocal({ $0.core.nextAssignment(for: node) }) ?? nil
         {
+            assignment.proof = proof
             do {
                 guard isReachable(node) else { throw TransportError.notConnected(node) }
                 try await scanActor(of: node).assign(assignment)
@@ -147,8 +151,9 @@ struct CoordinatorEffects: Sendable {
     private func collect(_ node: NodeID) async {
         var empty = 0
         while !Task.isCancelled,
-            let request = await coordinator.whenLocal({ $0.core.nextCollection(from: node) }) ?? nil
+            let next = await coordinator.whenLocal({ $0.core.nextCollection(from: node) }) ?? nil
         {
+            let request = next.proving(proof)
             guard isReachable(node) else {
                 guard await pause() else { return }
                 continue

@@ -6,6 +6,18 @@ enum ReplicaRequest<Content: LogContent>: Sendable {
     case takeOver(TakeOverRequest)
 }
 
+extension ReplicaRequest {
+    /// The replica that asks.
+    var sender: ReplicaID {
+        switch self {
+        case .append(let request): request.primary
+        case .snapshot(let request): request.primary
+        case .promise(let request): request.candidate
+        case .takeOver(let request): request.primary
+        }
+    }
+}
+
 /// A primary sends batches, or nothing, which says that it is there.
 struct AppendRequest<Content: LogContent>: Sendable {
     var term: UInt64

@@ -138,14 +138,21 @@ extension Journal {
         }
     }
 
+    static func newSecret() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        return (0..<secretLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+
     /// Stores that the coordinator has started once more.
     ///
     /// - Parameter term: the term of the journal where there are copies. Its generations are higher than those of earlier terms.
     static func beginIncarnation(_ database: Database, term: UInt64 = 0) throws -> Beginning {
         if try Int.fetchOne(database, sql: "SELECT count(*) FROM coordinator") == 0 {
-            let id = Int64(bitPattern: CoordinatorID.random().rawValue)
+            let secret = newSecret()
+            let id = Int64(bitPattern: IdentityKey.coordinator(secret: secret).coordinator.rawValue)
             try database.execute(
-                sql: "INSERT INTO coordinator(id, generation, closed) VALUES (?, 0, 1)", arguments: [id])
+                sql: "INSERT INTO coordinator(id, generation, closed, secret) VALUES (?, 0, 1, ?)",
+                arguments: [id, Data(secret)])
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM coordinator"),
             let id = Int64.fromDatabaseValue(row["id"]), let closed = Bool.fromDatabaseValue(row["closed"]),
@@ -156,10 +163,7 @@ extension Journal {
         let term = min(max(term, UInt64(clamping: stored)), 1 << 30)
         let next = max(generation, Int64(term << 32)) + 1
         var secret = Data.fromDatabaseValue(row["secret"]).map { Array($0) } ?? []
-        if secret.count != secretLength {
-            var random = SystemRandomNumberGenerator()
-            secret = (0..<secretLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        }
+        if secret.count != secretLength { secret = newSecret() }
         try database.execute(
             sql: "UPDATE coordinator SET generation = ?, closed = 0, secret = ?",
             arguments: [next, Data(secret)])

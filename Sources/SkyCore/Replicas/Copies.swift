@@ -18,6 +18,15 @@ package actor Copies {
         }
     }
 
+    /// Who has proved to speak for a coordinator.
+    private struct Proven: Hashable {
+        var proof: IdentityProof
+        var node: NodeID
+        var sender: ReplicaID
+    }
+
+    private var proven: [CoordinatorID: Set<Proven>] = [:]
+
     /// A node that keeps copies.
     private struct Peer {
         var node: NodeID
@@ -43,6 +52,8 @@ package actor Copies {
     nonisolated let room: CopyRoom
     private let logger: Logger
     private let machine: UInt64
+    /// That the copies here are those of this data folder.
+    private let proof: IdentityProof?
     private let start = ContinuousClock.now
     private var replicas: [CoordinatorID: Replica] = [:]
     /// The replicas that are to be run.
@@ -65,6 +76,7 @@ package actor Copies {
         room = CopyRoom(in: folder + "/copies", limit: limits.bytes)
         logger = system.logger
         book = try ReplicaBook(in: folder)
+        proof = book.key?.proof(from: system.node)
         machine = MachineIdentity.number
         (begun, begunInput) = AsyncStream.makeStream()
         (events, eventsInput) = AsyncStream.makeStream()
@@ -131,9 +143,13 @@ package actor Copies {
         let replica = try await Replica(
             book.own, store, isNew: isNew, policy: policy, logger: logger,
             available: { [weak self] in self?.available() ?? [] },
-            call: { [weak self] in
+            call: { [weak self, proof = NIOLockedValueBox<IdentityProof?>(nil)] in
                 guard let self else { throw CancellationError() }
-                return try await self.call($0, $1, $2)
+                if proof.withLockedValue({ $0 }) == nil {
+                    let made = await store.proof(of: self.book.own, from: self.system.node)
+                    proof.withLockedValue { $0 = made }
+                }
+                return try await self.call($0, $1, $2, proof.withLockedValue { $0 })
             })
         // Two calls may have begun the same copy; the first one counts.
         if let other = replicas[store.coordinator] { return other }
@@ -205,7 +221,7 @@ package actor Copies {
         CopyIntroduction(
             replica: book.own, machine: machine,
             uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
-            hasRoom: policy.copies > 0 && !JournalRoom.isShort(at: folder))
+            hasRoom: policy.copies > 0 && !JournalRoom.isShort(at: folder), proof: proof)
     }
 
     func introduced(_ other: CopyIntroduction, from node: NodeID?) async -> CopyIntroduction {
@@ -216,9 +232,17 @@ package actor Copies {
     private func note(_ introduction: CopyIntroduction, of node: NodeID) async {
         let replica = introduction.replica
         let name = system.members.first { $0.node == node }?.name
+        guard await isAuthentic(introduction, of: node) else {
+            logger.error(
+                "a node does not prove that the copies are its own that it says it keeps; it keeps none",
+                metadata: ["node": "\(PrintableText.of(name ?? "\(node)"))"])
+            return
+        }
         // Two that pass for one could both promise the same, or both say that they have what only one has.
-        let known = state.withLockedValue { $0.peers[replica]?.node }
-        let other = replica == book.own ? system.node : known
+        var known = state.withLockedValue { $0.peers[replica] }
+        // One that had nothing to show has no claim against one that has.
+        if introduction.proof != nil, known?.introduction.proof == nil { known = nil }
+        let other = replica == book.own ? system.node : known?.node
         if let other, other != node, other == system.node || system.isLinked(other) {
             let isFirst = state.withLockedValue { $0.doubles.updateValue(node, forKey: replica) } == nil
             if isFirst {
@@ -236,6 +260,14 @@ package actor Copies {
         }
         // Without its name, a person can still name a lost node by its number.
         if isNew, let name { try? await book.store(name, of: replica) }
+    }
+
+    /// Whether a node has the data folder that it says it has. One that has proved it once has to prove it always.
+    private func isAuthentic(_ introduction: CopyIntroduction, of node: NodeID) async -> Bool {
+        guard let proof = introduction.proof else { return !book.hasProved(introduction.replica) }
+        guard proof.proves(introduction.replica, from: node) else { return false }
+        try? await book.noteProof(of: introduction.replica)
+        return true
     }
 
     /// The replicas that may keep a copy and can be reached: on other machines first, then those that have run for longest.
@@ -260,19 +292,20 @@ package actor Copies {
     }
 
     private nonisolated func call(
-        _ request: ReplicaRequest<CopiedRows>, _ coordinator: CoordinatorID, _ replica: ReplicaID
+        _ request: ReplicaRequest<CopiedRows>, _ coordinator: CoordinatorID, _ replica: ReplicaID,
+        _ proof: IdentityProof?
     ) async throws -> ReplicaReply {
         guard let peer = state.withLockedValue({ $0.peers[replica] }), system.isLinked(peer.node) else {
             throw JournalError(.unprotected, "there is no link to the node")
         }
         return try await actor(of: peer.node).ask(
-            ReplicaCall(coordinator: coordinator, to: replica, request: request))
+            ReplicaCall(coordinator: coordinator, to: replica, request: request, proof: proof))
     }
 
     /// A replica asks one of this node. A primary may begin a new copy here.
-    func receive(_ call: ReplicaCall) async -> ReplicaReply {
+    func receive(_ call: ReplicaCall, from node: NodeID?) async -> ReplicaReply {
         let nothing = ReplicaReply(promised: 0, position: nil, isGranted: false)
-        guard call.to == book.own else { return nothing }
+        guard call.to == book.own, await isAuthentic(call, from: node ?? system.node) else { return nothing }
         guard !book.hasEnded(call.coordinator) else {
             return ReplicaReply(promised: 0, position: nil, isGranted: false, hasEnded: true)
         }
@@ -286,6 +319,23 @@ package actor Copies {
         case .promise, .takeOver: return nothing
         }
     }
+
+    /// Whether the one that asks has the coordinator's journal or a copy of it, so that nobody else takes the coordinator over or
+    /// overwrites what is kept of it.
+    private func isAuthentic(_ call: ReplicaCall, from node: NodeID) async -> Bool {
+        guard let proof = call.proof else { return await replicas[call.coordinator]?.needsProof != true }
+        // A signature takes longer to check than a batch to store.
+        let known = Proven(proof: proof, node: node, sender: call.request.sender)
+        if proven[call.coordinator]?.contains(known) == true { return true }
+        guard proof.proves(call.coordinator, from: node, "\(call.request.sender)") else { return false }
+        if proven.count >= Copies.limit { proven = [:] }
+        // One primary and some candidates, each of which may have been started again.
+        if proven[call.coordinator]?.count ?? 0 >= Copies.provenLimit { proven[call.coordinator] = [] }
+        proven[call.coordinator, default: []].insert(known)
+        return true
+    }
+
+    private static let provenLimit = 16
 
     // MARK: - Coordinators that have ended
 

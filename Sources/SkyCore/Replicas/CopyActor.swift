@@ -42,7 +42,9 @@ package distributed actor CopyActor: ClusterActor {
     }
 
     /// A replica asks one of this node.
-    package distributed func ask(_ call: ReplicaCall) async -> ReplicaReply { await copies.receive(call) }
+    package distributed func ask(_ call: ReplicaCall) async -> ReplicaReply {
+        await copies.receive(call, from: CallOrigin.peer)
+    }
 
     /// Where a job is, as far as this node itself has it; `nil` if it has not.
     package distributed func locate(_ job: JobID) async -> JobPlace? { await copies.locateHere(job) }
@@ -91,6 +93,8 @@ package struct CopyIntroduction: Codable, Sendable {
     var uptime: UInt64
     /// Whether there is room for copies.
     var hasRoom: Bool
+    /// That the replica is this node's; `nil` where an earlier version began its data folder.
+    var proof: IdentityProof?
 }
 
 /// What one replica asks of another.
@@ -99,6 +103,8 @@ package struct ReplicaCall: Codable, Sendable {
     /// Whom it is for: an address may have gone to another node meanwhile.
     var to: ReplicaID
     var request: ReplicaRequest<CopiedRows>
+    /// That the one who asks has the coordinator's journal; `nil` where an earlier version made that.
+    var proof: IdentityProof?
 }
 
 /// Where a job is.

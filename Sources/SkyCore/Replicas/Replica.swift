@@ -91,6 +91,9 @@ actor Replica {
             : ReplicaCore(own, record: record, recent: recent, policy: policy, seed: seed, now: .zero)
     }
 
+    /// Whether only those count that prove that they speak for the coordinator.
+    var needsProof: Bool { get async { await store.needsProof } }
+
     private var now: Duration { start.duration(to: .now) }
 
     /// Works until it is cancelled.

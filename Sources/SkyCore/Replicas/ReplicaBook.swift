@@ -7,6 +7,9 @@ import Transport
 /// folder that was emptied is a new replica.
 final class ReplicaBook: Sendable {
     let own: ReplicaID
+    /// The key from which this folder's id follows; `nil` where an earlier version drew that.
+    let key: IdentityKey?
+    private let proved: NIOLockedValueBox<Set<ReplicaID>>
     private let queue: DatabaseQueue
     private let path: String
     private let ended: NIOLockedValueBox<Set<CoordinatorID>>
@@ -20,7 +23,7 @@ final class ReplicaBook: Sendable {
             configuration.label = "replicas"
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             queue = try DatabaseQueue(path: path, configuration: configuration)
-            let (own, ended) = try queue.write { database in
+            let (own, key, ended, proved) = try queue.write { database -> (_, IdentityKey?, _, _) in
                 try database.execute(
                     sql: """
                         CREATE TABLE IF NOT EXISTS own(id INTEGER NOT NULL);
@@ -29,18 +32,32 @@ final class ReplicaBook: Sendable {
                         CREATE TABLE IF NOT EXISTS peer(replica INTEGER PRIMARY KEY, name TEXT NOT NULL);
                         CREATE TABLE IF NOT EXISTS ended(
                             number INTEGER PRIMARY KEY AUTOINCREMENT, coordinator INTEGER NOT NULL UNIQUE);
+                        -- Folders that have proved whose they are.
+                        CREATE TABLE IF NOT EXISTS proved(
+                            number INTEGER PRIMARY KEY AUTOINCREMENT, replica INTEGER NOT NULL UNIQUE);
                         """)
+                if try !database.columns(in: "own").contains(where: { $0.name == "secret" }) {
+                    try database.execute(sql: "ALTER TABLE own ADD COLUMN secret BLOB")
+                }
+                let proved = try Int64.fetchAll(database, sql: "SELECT replica FROM proved")
+                    .map { ReplicaID(rawValue: UInt64(bitPattern: $0)) }
                 let ended = try Int64.fetchAll(database, sql: "SELECT coordinator FROM ended")
                     .map { CoordinatorID(rawValue: UInt64(bitPattern: $0)) }
-                if let id = try Int64.fetchOne(database, sql: "SELECT id FROM own") {
-                    return (ReplicaID(rawValue: UInt64(bitPattern: id)), Set(ended))
+                if let row = try Row.fetchOne(database, sql: "SELECT id, secret FROM own"),
+                    let id = Int64.fromDatabaseValue(row["id"])
+                {
+                    let key = Data.fromDatabaseValue(row["secret"]).map { IdentityKey.replica(secret: Array($0)) }
+                    return (ReplicaID(rawValue: UInt64(bitPattern: id)), key, Set(ended), Set(proved))
                 }
-                let id = ReplicaID.random()
+                let secret = Journal.newSecret()
+                let key = IdentityKey.replica(secret: secret)
                 try database.execute(
-                    sql: "INSERT INTO own(id) VALUES (?)", arguments: [Journal.key(id)])
-                return (id, [])
+                    sql: "INSERT INTO own(id, secret) VALUES (?, ?)",
+                    arguments: [Journal.key(key.replica), Data(secret)])
+                return (key.replica, key, [], [])
             }
-            self.own = own
+            (self.own, self.key) = (own, key)
+            self.proved = NIOLockedValueBox(proved)
             self.ended = NIOLockedValueBox(ended)
         } catch {
             throw Journal.failure(error, path)
@@ -107,6 +124,27 @@ final class ReplicaBook: Sendable {
     /// How many ended coordinators are remembered. There is one for each loss of a node; a copy of an earlier one would be kept, and
     /// would do no other harm.
     private static let endedLimit = 16384
+
+    // MARK: - Proofs
+
+    /// Whether a folder's node has proved before that the folder is its own. So it can always prove it.
+    func hasProved(_ replica: ReplicaID) -> Bool { proved.withLockedValue { $0.contains(replica) } }
+
+    /// Stores that a folder's node has proved that the folder is its own.
+    func noteProof(of replica: ReplicaID) async throws(JournalError) {
+        guard proved.withLockedValue({ $0.insert(replica).inserted }) else { return }
+        do {
+            try await queue.write { database in
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO proved(replica) VALUES (?)", arguments: [Journal.key(replica)])
+                try database.execute(
+                    sql: "DELETE FROM proved WHERE number <= (SELECT max(number) FROM proved) - ?",
+                    arguments: [ReplicaBook.endedLimit])
+            }
+        } catch {
+            throw Journal.failure(error, path)
+        }
+    }
 
     // MARK: - Names
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import NIOConcurrencyHelpers
 import Transport
 
@@ -51,6 +52,28 @@ actor ReplicaStore {
         case .copy(_, let journal): journal
         }
     }
+
+    /// That the replica speaks for the coordinator from a node; `nil` where there is no whole copy, and where an earlier version made
+    /// the journal.
+    func proof(of replica: ReplicaID, from node: NodeID) async -> IdentityProof? {
+        await key?.proof(from: node, "\(replica)")
+    }
+
+    /// The coordinator's key, as far as it is known here.
+    private var key: IdentityKey? {
+        get async {
+            let secret = try? await journal?.read { database in
+                try Data.fetchOne(
+                    database, sql: "SELECT secret FROM coordinator WHERE id = ?",
+                    arguments: [Journal.key(self.coordinator)])
+            }
+            guard let secret = secret ?? nil else { return nil }
+            return IdentityKey.of(coordinator, secret: Array(secret))
+        }
+    }
+
+    /// Whether only those count here that prove that they speak for the coordinator.
+    var needsProof: Bool { get async { await key != nil } }
 
     /// What is on the disk.
     func record() async throws(JournalError) -> (record: ReplicaRecord, recent: RecentBatches<CopiedRows>) {

@@ -89,7 +89,8 @@ package distributed actor ScanActor: ClusterActor {
     /// - Throws: `WorkBook.Rejection` if the coordinator is rejected.
     package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
         try listening {
-            let (lease, update) = try book.reserve(request.wanted, by: request.incarnation, from: caller, now: now)
+            let (lease, update) = try book.reserve(
+                request.wanted, by: request.incarnation, request.proof, from: caller, now: now)
             carryOut(update)
             return lease
         }

@@ -21,12 +21,15 @@ package struct WorkBook {
         case duplicate
         /// This node already knows as many coordinators as it has memory for.
         case tooMany
+        /// The caller does not prove that it is the coordinator, which others have proved to be.
+        case unproven
 
         package var description: String {
             switch self {
             case .superseded: "a later incarnation of this coordinator has called"
             case .duplicate: "another node speaks for this coordinator; was its journal copied?"
             case .tooMany: "this node knows as many coordinators as it can"
+            case .unproven: "the caller does not prove that it speaks for this coordinator"
             }
         }
     }
@@ -57,6 +60,8 @@ package struct WorkBook {
         var generation: UInt64
         /// The node from which the coordinator calls; `nil` while there is no link.
         var peer: NodeID?
+        /// The proof that was checked; `nil` where the coordinator has given none.
+        var proof: IdentityProof?
         var waiting: Deque<RunRequest> = []
         /// About how many bytes the waiting attempts take in memory.
         var waitingBytes = 0
@@ -110,6 +115,8 @@ package struct WorkBook {
     private var assigned: [AttemptID: UInt64] = [:]
     /// Attempts under way that were told to stop, with the reason. Their outcomes do not matter any more.
     private var stopped: [AttemptID: String] = [:]
+    /// Attempts under way of one that had passed for a coordinator. Nobody gets their results.
+    private var disowned: Set<AttemptID> = []
 
     package init(slots: Int, leaseDuration: Duration) {
         leases = LeaseBook(slots: slots, duration: leaseDuration)
@@ -136,20 +143,21 @@ package struct WorkBook {
 
     /// Works like `LeaseBook.reserve`.
     package mutating func reserve(
-        _ wanted: Int, by incarnation: CoordinatorIncarnation, from peer: NodeID, now: Duration
+        _ wanted: Int, by incarnation: CoordinatorIncarnation, _ proof: IdentityProof? = nil, from peer: NodeID,
+        now: Duration
     ) throws(Rejection) -> (lease: Lease, update: Update) {
-        try greet(incarnation, from: peer, now: now)
+        var update = try greet(incarnation, proof, from: peer, now: now)
         let (lease, changed) = leases.reserve(wanted, for: incarnation.coordinator, now: now)
-        return (lease, settle(changed, now: now))
+        update.merge(settle(changed, now: now))
+        return (lease, update)
     }
 
     /// Takes attempts. Attempts that cannot run here are refused; the refusals are among the results.
     package mutating func assign(
         _ assignment: Assignment, from peer: NodeID, now: Duration
     ) throws(Rejection) -> Update {
-        try greet(assignment.incarnation, from: peer, now: now)
+        var update = try greet(assignment.incarnation, assignment.proof, from: peer, now: now)
         let owner = assignment.incarnation.coordinator
-        var update = Update()
         clients[owner]?.acknowledge(assignment.acknowledged)
         for attempt in assignment.stop { stop(attempt, of: owner, "stopped", &update) }
         for request in assignment.attempts {
@@ -172,9 +180,8 @@ package struct WorkBook {
     package mutating func collect(
         _ request: CollectRequest, from peer: NodeID, limit: Int, now: Duration
     ) throws(Rejection) -> (collection: CollectReply, update: Update) {
-        try greet(request.incarnation, from: peer, now: now)
+        var update = try greet(request.incarnation, request.proof, from: peer, now: now)
         let owner = request.incarnation.coordinator
-        var update = Update()
         clients[owner]?.acknowledge(request.acknowledged)
         startWaiting(of: owner, now: now, &update)
         let attempts = request.isFirst ? attempts(of: owner) : nil
@@ -205,6 +212,10 @@ package struct WorkBook {
         guard let owner = owners.removeValue(forKey: attempt) else { return Update() }
         var update = Update()
         let changed = leases.finish(attempt, now: now)
+        guard disowned.remove(attempt) == nil else {
+            (stopped[attempt], assigned[attempt]) = (nil, nil)
+            return settle(changed, now: now)
+        }
         var end = end
         // The task is not at fault, so the failure is not charged to it; but if the attempt completed all the same, its
         // result counts.
@@ -272,22 +283,47 @@ package struct WorkBook {
 }
 
 extension WorkBook {
-    private mutating func greet(_ incarnation: CoordinatorIncarnation, from peer: NodeID, now: Duration)
-        throws(Rejection)
-    {
-        guard let known = clients[incarnation.coordinator] else {
-            guard clients.count < WorkBook.coordinatorLimit else { throw .tooMany }
-            clients[incarnation.coordinator] = Client(
-                generation: incarnation.generation, peer: peer, lastSequence: forgottenSequence, heardAt: now)
-            return
+    /// - Returns: what has to be done because somebody else had passed for the coordinator before.
+    private mutating func greet(
+        _ incarnation: CoordinatorIncarnation, _ proof: IdentityProof?, from peer: NodeID, now: Duration
+    ) throws(Rejection) -> Update {
+        let coordinator = incarnation.coordinator
+        var update = Update()
+        if let proof, clients[coordinator]?.proof != proof || clients[coordinator]?.peer != peer {
+            // Only here, because a signature takes as long to check as a hundred calls.
+            guard proof.proves(coordinator, from: peer, "\(incarnation.generation)") else { throw .unproven }
+            if let known = clients[coordinator], known.proof == nil, known.peer != peer {
+                update = drop(coordinator, now: now)
+            }
         }
+        guard let known = clients[coordinator] else {
+            guard clients.count < WorkBook.coordinatorLimit else { throw .tooMany }
+            clients[coordinator] = Client(
+                generation: incarnation.generation, peer: peer, proof: proof, lastSequence: forgottenSequence,
+                heardAt: now)
+            return update
+        }
+        if known.proof != nil, proof == nil { throw .unproven }
         guard incarnation.generation >= known.generation else { throw .superseded }
         // Each start has a new generation and a new node. When the link to the first node is gone, the other node may be a
         // later start whose record the disk has lost.
         if incarnation.generation == known.generation, let speaker = known.peer, speaker != peer { throw .duplicate }
-        clients[incarnation.coordinator]?.generation = incarnation.generation
-        clients[incarnation.coordinator]?.peer = peer
-        clients[incarnation.coordinator]?.heardAt = now
+        clients[coordinator]?.generation = incarnation.generation
+        clients[coordinator]?.peer = peer
+        clients[coordinator]?.proof = proof
+        clients[coordinator]?.heardAt = now
+        return update
+    }
+
+    /// Forgets a coordinator with all that runs and waits for it.
+    private mutating func drop(_ owner: CoordinatorID, now: Duration) -> Update {
+        for request in clients[owner]?.waiting ?? [] { assigned[request.attempt] = nil }
+        forget(owner)
+        let (stop, changed) = leases.coordinatorLost(owner, now: now)
+        disowned.formUnion(stop)
+        var update = Update(stop: stop)
+        update.merge(settle(changed, now: now))
+        return update
     }
 
     private mutating func forget(_ owner: CoordinatorID) {

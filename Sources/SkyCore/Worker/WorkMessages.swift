@@ -20,10 +20,12 @@ package struct RunRequest: Codable, Sendable {
 package struct ReserveRequest: Codable, Sendable {
     package var incarnation: CoordinatorIncarnation
     package var wanted: Int
+    /// That the coordinator speaks; `nil` where its journal was made by an earlier version.
+    var proof: IdentityProof?
 
     private enum CodingKeys: String, CodingKey {
         case incarnation = "life"
-        case wanted
+        case wanted, proof
     }
 }
 
@@ -35,10 +37,12 @@ package struct Assignment: Codable, Sendable {
     package var stop: [AttemptID] = []
     /// The same as in `CollectRequest`.
     package var acknowledged: UInt64 = 0
+    /// The same as in `ReserveRequest`.
+    var proof: IdentityProof?
 
     private enum CodingKeys: String, CodingKey {
         case incarnation = "life"
-        case attempts, stop, acknowledged
+        case attempts, stop, acknowledged, proof
     }
 }
 
@@ -53,12 +57,14 @@ package struct CollectRequest: Codable, Sendable {
     package var fencingToken: UInt64
     /// Whether the coordinator wants to know which of its attempts run and wait there, as it does after a new link.
     package var isFirst: Bool
+    /// The same as in `ReserveRequest`.
+    var proof: IdentityProof?
 
     private enum CodingKeys: String, CodingKey {
         case incarnation = "life"
         case received, acknowledged
         case fencingToken = "epoch"
-        case isFirst
+        case isFirst, proof
     }
 }
 
@@ -72,6 +78,15 @@ package struct CollectReply: Codable, Sendable {
     package var attempts: [AttemptID]?
     /// The receipts of these attempts, one for each; 0 for an attempt that came without a receipt.
     package var receipts: [UInt64]?
+}
+
+extension CollectRequest {
+    /// The same with a proof.
+    func proving(_ proof: IdentityProof?) -> CollectRequest {
+        var request = self
+        request.proof = proof
+        return request
+    }
 }
 
 extension CollectReply {

@@ -60,6 +60,61 @@ import Transport
         #expect(book.resultBytes == 0)
     }
 
+    @Test func `who has not proved to be a coordinator cannot speak for one that has`() throws {
+        let key = IdentityKey.coordinator(secret: [1, 2, 3])
+        let own = CoordinatorIncarnation(key.coordinator, generation: 2)
+        let proof = key.proof(from: peer, "2")
+        let thief = NodeID(rawValue: 8)
+        var book = WorkBook(slots: 2, leaseDuration: .seconds(10))
+        func collect(
+            _ incarnation: CoordinatorIncarnation, _ proof: IdentityProof?, from node: NodeID, acknowledged: UInt64 = 0
+        ) throws -> CollectReply {
+            var request = CollectRequest(
+                incarnation: incarnation, received: 0, acknowledged: acknowledged, fencingToken: 0, isFirst: false)
+            request.proof = proof
+            return try book.collect(request, from: node, limit: 1 << 20, now: .zero).collection
+        }
+        _ = try book.reserve(2, by: own, proof, from: peer, now: .zero)
+        var assignment = assignment(0..<3)
+        (assignment.incarnation, assignment.proof) = (own, proof)
+        _ = try book.assign(assignment, from: peer, now: .zero)
+        _ = book.recordEnd(of: attempt(0), done().end, .zero, now: .zero)
+        // A later generation, the same one while its link is down, without a proof, with that of another node, generation or key.
+        _ = book.linkLost(peer, now: .zero)
+        let later = CoordinatorIncarnation(key.coordinator, generation: 3)
+        for (incarnation, proof) in [
+            (later, nil), (own, nil), (own, proof), (later, proof), (later, key.proof(from: peer, "3")),
+            (later, key.proof(from: thief, "2")),
+            (later, IdentityKey.coordinator(secret: [1, 2]).proof(from: thief, "3")),
+            (later, IdentityKey.replica(secret: [1, 2, 3]).proof(from: thief, "3")),
+        ] {
+            #expect(throws: WorkBook.Rejection.unproven) {
+                try collect(incarnation, proof, from: thief, acknowledged: .max >> 1)
+            }
+        }
+        #expect(try collect(own, proof, from: peer).results.count == 1, "nothing was acknowledged")
+        #expect(try collect(later, key.proof(from: thief, "3"), from: thief).results.count == 1, "it has the key")
+        #expect(throws: WorkBook.Rejection.superseded) { try collect(own, proof, from: peer) }
+    }
+
+    @Test func `one that passed for a coordinator before it came has nothing left`() throws {
+        let key = IdentityKey.coordinator(secret: [1, 2, 3])
+        var book = WorkBook(slots: 1, leaseDuration: .seconds(10))
+        let thief = NodeID(rawValue: 8)
+        let later = CoordinatorIncarnation(key.coordinator, generation: 9)
+        _ = try book.reserve(1, by: later, from: thief, now: .zero)
+        var assignment = assignment(0..<2)
+        assignment.incarnation = later
+        #expect(try book.assign(assignment, from: thief, now: .zero).start.count == 1)
+        let own = CoordinatorIncarnation(key.coordinator, generation: 2)
+        let (lease, update) = try book.reserve(1, by: own, key.proof(from: peer, "2"), from: peer, now: .zero)
+        #expect(update.stop == [attempt(0)] && book.waiting == 0)
+        #expect(lease.coordinator == key.coordinator)
+        _ = book.recordEnd(of: attempt(0), done().end, .zero, now: .zero)
+        #expect(!book.hasResults)
+        #expect(throws: WorkBook.Rejection.unproven) { try book.reserve(1, by: later, from: thief, now: .zero) }
+    }
+
     @Test func `an earlier incarnation of a coordinator is refused`() throws {
         var book = try book()
         _ = try collect(&book, generation: 3)
