@@ -59,7 +59,11 @@ final class RevocationKeeper: Sendable {
 
     /// Takes those that are signed with the cluster key, whoever brings them. It keeps them, and the other nodes hear of them.
     func take(_ others: [Revocation]) {
+        let known = system.revocations
         guard system.revoke(others) else { return }
+        let new = system.revocations.all.filter { known.time(of: $0.name) != system.revocations.time(of: $0.name) }
+        system.logger.notice(
+            "credentials were revoked", metadata: ["persons": "\(new.map(\.name).joined(separator: ", "))"])
         keep()
         newsInput.yield()
     }

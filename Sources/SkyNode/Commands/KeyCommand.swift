@@ -13,7 +13,7 @@ struct KeyCommand: ParsableCommand {
               skynode key new > cluster.key               make one, on one machine
               scp -p cluster.key dome-2:                  copy it to every other
               skynode key show cluster.key                the same everywhere?
-              skynode key issue alice > laptop.pem        for a person's machine, instead of the key
+              skynode key issue alice > laptop.pem        for a person, instead of the key
               skynode key revoke alice                    take that back
             """,
         subcommands: [KeyNewCommand.self, KeyIssueCommand.self, KeyRevokeCommand.self, KeyShowCommand.self])

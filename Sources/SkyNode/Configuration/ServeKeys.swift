@@ -153,7 +153,7 @@ enum ServeKeys {
         fallback: "a key in its usual place, or none: this machine only", purpose: "the key that all nodes have",
         details: """
             The cluster's key, the same file on every machine; only who has it takes part. Made by skynode key new. \
-            Default: the file that \(KeyChoice.variable) names, else ~/.config/skynode/cluster.key or \
+            Commands take a person's credential as well (skynode key issue). Default: the file that \(KeyChoice.variable) names, else ~/.config/skynode/cluster.key or \
             /etc/skynode/cluster.key where there is one.
             """)
 

@@ -29,6 +29,18 @@ import Transport
         }
     }
 
+    @Test func `only a certificate says who submits, not the submission`() async throws {
+        try await with([1, 1]) { nodes in
+            let remote = try Coordinator.resolve(
+                id: ActorAddress(node: nodes[1].system.node, name: Coordinator.wellKnownName), using: nodes[0].system)
+            var request = JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .zero)))
+            request.submitter = "alice"
+            let job = try await remote.submit(Submission(request))
+            #expect(try await remote.listing(job).submitter == nil)
+            #expect(try await remote.details(job).request.submitter == nil)
+        }
+    }
+
     @Test func `a remote coordinator answers every one of its methods`() async throws {
         try await with([2, 2]) { nodes in
             let remote = try Coordinator.resolve(
