@@ -82,6 +82,10 @@ import Testing
                     refused.errors.contains { $0.contains("user alice may not do this") }, "\(words) \(refused.errors)")
             }
             #expect(try await run(["nodes"] + alice).output.count == 3)
+            // By multicast, with the question of a person.
+            let found = try await run(
+                ["nodes", "--multicast", cluster.multicast, "--cluster-key", keys.folder.file("alice")])
+            #expect(found.status == 0 && found.output.count == 3, "\(found.errors)")
             #expect(try await run(["jobs", "show", long] + alice).output.contains { $0.contains("running") })
 
             // A credential makes no node and no credential.
@@ -118,7 +122,7 @@ import Testing
     @Test func `one who is revoked at one node is out everywhere, and the job goes on`() async throws {
         let keys = try await Keys([("alice", "user"), ("olga", "operator")])
         try await RunningCluster.with(
-            3, slots: 1, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
+            5, slots: 1, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
         ) { cluster in
             let job = try await submit(keys.of("alice", cluster.addresses[0]), 1000, "100ms")
             let watch = try RunningProcess(
@@ -141,6 +145,7 @@ import Testing
                 }
                 #expect(status == 3, "\(address)")
             }
+            print("out at all five nodes \(began.duration(to: .now)) after the signal")
             let ended = await watch.end()
             #expect(ended.status != 0, "what she watched ended")
             let olga = keys.of("olga", cluster.addresses[0])
@@ -150,8 +155,8 @@ import Testing
 
             // A node that was not there, and one that has forgotten its folder, hear of it from the others; a new credential counts.
             let (late, address) = try await RunningCluster.start(
-                4, 1, cluster.multicast, cluster.state, ["--cluster-key", copied(keys)])
-            try await RunningCluster.untilKnown(4, at: address, ["--cluster-key", keys.cluster])
+                6, 1, cluster.multicast, cluster.state, ["--cluster-key", copied(keys)])
+            try await RunningCluster.untilKnown(6, at: address, ["--cluster-key", keys.cluster])
             var status: Int32? = 0
             let limit = ContinuousClock.now + .seconds(30)
             while status == 0, ContinuousClock.now < limit {
