@@ -245,6 +245,33 @@ struct LabTests {
         }
     }
 
+    @Test func `a laptop that has a credential and nothing else finds the machines and scans on them`() async throws {
+        let folder = try ScratchFolder()
+        let (credential, image) = (folder.file("laptop.pem"), folder.file("image.fits"))
+        let made = try await Skynode.run("synthesize", image, "--width", "600", "--height", "500")
+        #expect(made.status == 0, "\(made.errors)")
+        let alone = try await Skynode.run("scan", image, "--alone", "-o", folder.file("alone"))
+        #expect(alone.status == 0, "\(alone.errors)")
+        try await Lab.with(4) { lab in
+            try await complete(lab, 4)
+            // The fourth host has no node. The first one makes the credential.
+            try await lab.command("stop h4")
+            try await lab.until(within: 10, "h4 has left") { $0.list(of: "h1") == names(3) }
+            try await lab.command("run h1 skynode key issue alice --output \(credential)")
+            let laptop = "run h4 env SKYNODE_CLUSTER_KEY=\(credential)"
+            let list = try await lab.command("\(laptop) skynode nodes --format json").output
+            #expect(list.count == 3, "\(list)")
+            let scan = try await lab.command("\(laptop) skynode scan \(image) -o \(folder.file("out"))").output
+            #expect(!scan.contains { $0.contains("no node found") }, "\(scan)")
+            let name = "image.csv"
+            #expect(try folder.contents("out/\(name)") == folder.contents("alone/\(name)"))
+            let jobs = try await lab.command("\(laptop) skynode jobs").output
+            #expect(jobs.contains { $0.contains(" alice ") }, "\(jobs)")
+            let (_, refused) = try await lab.attempt("\(laptop) skynode nodes drain h1")
+            #expect(refused == "error: exit code 2")
+        }
+    }
+
     @Test func `clusters with different keys do not mix, and each says so once`() async throws {
         let folder = try ScratchFolder()
         let other = folder.file("other.key")

@@ -87,7 +87,7 @@ package final class Node: Sendable {
     /// - Throws: if an address cannot be bound, an interface does not exist, or the journal or the revocations cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
         try revocations.keeper.load(security)
-        revoke(given)
+        await revoke(given)
         await pixels.store.setReader { [workers] in await workers.part($0) }
         guard let copies else {
             try await coordinator.whenLocal {
@@ -166,7 +166,7 @@ package final class Node: Sendable {
     }
 
     /// Takes revocations, and tells the other nodes of them.
-    package func revoke(_ revocations: Revocations) { self.revocations.keeper.take(revocations.all) }
+    package func revoke(_ revocations: Revocations) async { await self.revocations.keeper.take(revocations.all) }
 
     /// The state of the node. It is returned only if all parts of the node answer: the event loops, the scan actor, the
     /// coordinator. The answer takes as long as the slowest part.

@@ -2,6 +2,7 @@ import Base
 package import Distributed
 import Foundation
 import NIOConcurrencyHelpers
+import NIOPosix
 package import Transport
 
 /// Tells other nodes which credentials count no more, and hears it from them.
@@ -11,7 +12,7 @@ package distributed actor RevocationActor: ClusterActor {
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
         Method("exchange", "$s7SkyCore15RevocationActorC8exchangeySay9Transport0C0VGAHYaKFTE") {
-            (actor: isolated RevocationActor, argument: [Revocation]) in actor.exchange(argument)
+            (actor: isolated RevocationActor, argument: [Revocation]) in await actor.exchange(argument)
         }
     ])
 
@@ -25,8 +26,8 @@ package distributed actor RevocationActor: ClusterActor {
     }
 
     /// Takes the revocations that another node knows, and returns those that are known here.
-    package distributed func exchange(_ others: [Revocation]) -> [Revocation] {
-        keeper.take(others)
+    package distributed func exchange(_ others: [Revocation]) async -> [Revocation] {
+        await keeper.take(others)
         return keeper.all
     }
 }
@@ -58,18 +59,17 @@ final class RevocationKeeper: Sendable {
     }
 
     /// Takes those that are signed with the cluster key, whoever brings them. It keeps them, and the other nodes hear of them.
-    func take(_ others: [Revocation]) {
+    func take(_ others: [Revocation]) async {
         let known = system.revocations
         guard system.revoke(others) else { return }
         let new = system.revocations.all.filter { known.time(of: $0.name) != system.revocations.time(of: $0.name) }
         system.logger.notice(
             "credentials were revoked", metadata: ["persons": "\(new.map(\.name).joined(separator: ", "))"])
-        keep()
+        if let file { try? await NIOThreadPool.singleton.runIfActive { self.keep(in: file) } }
         newsInput.yield()
     }
 
-    private func keep() {
-        guard let file else { return }
+    private func keep(in file: String) {
         do {
             // Two calls at the same time would write the older list last.
             try writing.withLock {
@@ -109,6 +109,6 @@ final class RevocationKeeper: Sendable {
         guard let actor = try? RevocationActor.resolve(id: address, using: system),
             let others = try? await actor.exchange(all)
         else { return }
-        take(others)
+        await take(others)
     }
 }

@@ -54,7 +54,7 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
         await node.change(
             slots: change.slots, retention: change.retention, limits: change.limits, copies: change.copies,
             join: change.join)
-        node.revoke(change.revocations)
+        await node.revoke(change.revocations)
         let names = { (keys: [ConfigurationKey]) in keys.map(\.name).joined(separator: ", ") }
         logger.notice("configuration read again", metadata: ["changed": "\(taken.isEmpty ? "nothing" : names(taken))"])
         if !left.isEmpty {

@@ -3,7 +3,7 @@ import Glibc
 import NIOCore
 
 /// Finds which user of this machine has the other end of a connection. One question to the kernel answers this (sock_diag(7)),
-/// whatever the number of connections.
+/// whatever the number of connections. Where the kernel does not answer, its list of sockets does.
 enum SocketOwner {
     private static let byFamily = UInt16(SOCK_DIAG_BY_FAMILY)
     private static let headerLength = MemoryLayout<nlmsghdr>.size
@@ -22,6 +22,14 @@ enum SocketOwner {
     ///   - peer: The other end's address, on this machine.
     ///   - own: This end's address.
     static func of(peer: SocketAddress, connectedTo own: SocketAddress) -> Answer {
+        let answer = asked(peer: peer, connectedTo: own)
+        guard answer == .unknown, let source = IPAddress(peer), let destination = IPAddress(own),
+            let sourcePort = peer.port, let destinationPort = own.port
+        else { return answer }
+        return SocketTable.owner(of: source, sourcePort, connectedTo: destination, destinationPort)
+    }
+
+    private static func asked(peer: SocketAddress, connectedTo own: SocketAddress) -> Answer {
         guard let question = question(from: peer, to: own) else { return .unknown }
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let socket = Glibc.socket(AF_NETLINK, kind, NETLINK_SOCK_DIAG)

@@ -63,16 +63,17 @@ public struct Revocations: Equatable, Sendable {
     /// All of them, by name.
     public var all: [Revocation] { latest.values.sorted { $0.name < $1.name } }
 
+    /// Whether one says more than what is known, if it is authentic.
+    func isNews(_ revocation: Revocation) -> Bool {
+        latest[revocation.name].map { $0.time < revocation.time } ?? (latest.count < Revocations.limit)
+    }
+
     /// Takes one that is authentic.
     ///
     /// - Returns: whether it says more than what was known.
     @discardableResult
     public mutating func add(_ revocation: Revocation) -> Bool {
-        if let known = latest[revocation.name] {
-            guard known.time < revocation.time else { return false }
-        } else if latest.count >= Revocations.limit {
-            return false
-        }
+        guard isNews(revocation) else { return false }
         latest[revocation.name] = revocation
         return true
     }

@@ -54,7 +54,11 @@ extension ClusterSystem: LinkOwner {
         guard settings.isLoopbackOnly, !settings.security.isOn, let owner = link.peerSocketOwner else { return nil }
         switch owner {
         case .user(let user) where settings.servedUsers.contains(user): return nil
-        case .unknown: return nil
+        case .unknown:
+            return Refusal(
+                .role,
+                "without a key, \(name) serves its own user only, and this kernel does not tell whose process it is; give both the same key (--cluster-key)"
+            )
         case .user, .nobody:
             return Refusal(
                 .role, "without a key, \(name) serves its own user only; give both the same key (--cluster-key)")

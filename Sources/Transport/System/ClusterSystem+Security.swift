@@ -15,8 +15,11 @@ extension ClusterSystem {
     /// - Returns: whether any of them says more than what was known.
     @discardableResult
     public func revoke(_ revocations: some Sequence<Revocation>) -> Bool {
-        let authorities = settings.security.authorities
-        let authentic = revocations.prefix(Revocations.limit).filter { $0.isAuthentic(by: authorities) }
+        let (authorities, known) = (settings.security.authorities, self.revocations)
+        // A signature takes long to check, and others tell mostly what is known.
+        let authentic = revocations.prefix(Revocations.limit).filter {
+            known.isNews($0) && $0.isAuthentic(by: authorities)
+        }
         let (isNew, ended) = state.withLockedValue { state in
             var isNew = false
             for revocation in authentic where state.revocations.add(revocation) { isNew = true }

@@ -26,6 +26,32 @@ import Testing
         }
     }
 
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `the list of sockets says the same`(host: String) async throws {
+        try await with(host) { client, here, there in
+            let (peer, own) = (try #require(IPAddress(here)), try #require(IPAddress(there)))
+            let ports = (try #require(here.port), try #require(there.port))
+            #expect(SocketTable.owner(of: peer, ports.0, connectedTo: own, ports.1) == .user(geteuid()))
+            #expect(SocketTable.owner(of: peer, 1, connectedTo: own, ports.1) == .nobody)
+        }
+    }
+
+    @Test func `a line of the list is read, and a strange list tells nothing`() {
+        let head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode"
+        func line(_ user: String, _ inode: String) -> String {
+            "   7: 0100007F:07E8 0100007F:E25A 01 00000000:00000000 02:00000346 00000000  \(user)        0 \(inode) 2 000000006d05"
+        }
+        func owner(_ text: String) -> SocketOwner.Answer {
+            SocketTable.owner(in: text, of: "0100007F:07E8", connectedTo: "0100007F:E25A")
+        }
+        #expect(owner("\(head)\n\(line("1000", "78"))\n") == .user(1000))
+        #expect(owner("\(head)\n\(line("0", "0"))\n") == .nobody)
+        #expect(owner("\(head)\n") == .nobody)
+        #expect(owner("\(head)\n\(line("-1", "78"))\n") == .unknown)
+        #expect(owner("\(head)\n\(line("99999999999", "78"))\n") == .unknown)
+        #expect(owner("") == .unknown && owner("root") == .unknown)
+    }
+
     @Test func `an unknown or closed connection has no owner`() async throws {
         try await with("127.0.0.1") { client, here, there in
             let other = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
