@@ -23,6 +23,8 @@ package final class Node: Sendable {
     /// Whether the node is drained, each time a person says so.
     private let drains: AsyncStream<Bool>
     private let takeovers = NIOLockedValueBox(0)
+    /// The coordinators that could not begin here, and how often.
+    private let passedOn = NIOLockedValueBox<[CoordinatorID: Int]>([:])
     private let members: MembershipHistory
     private let revocations: (keeper: RevocationKeeper, actor: RevocationActor)
     private let workers: WorkerPool
@@ -272,8 +274,23 @@ package final class Node: Sendable {
             return nil
         } catch {
             system.logger.error("a coordinator cannot begin: \(error)")
+            if case .opened(let replica, _) = event { await passOn(replica) }
             return nil
         }
+    }
+
+    /// Lets another node take over what cannot begin here: its copy may be whole where this one is damaged.
+    private func passOn(_ replica: Replica) async {
+        // Each time to another one, and some times only: nodes that all cannot read it would pass it on for ever.
+        let times = passedOn.withLockedValue { times in
+            times[replica.coordinator, default: 0] += 1
+            return times[replica.coordinator, default: 0]
+        }
+        guard times <= ReplicaSet.limit, await replica.handOver(within: Node.handOverTime, to: times - 1)
+        else { return }
+        system.logger.notice(
+            "a coordinator that cannot begin here goes on at another node",
+            metadata: ["coordinator": "\(replica.coordinator)"])
     }
 
     private func open(

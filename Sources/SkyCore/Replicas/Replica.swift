@@ -205,11 +205,13 @@ actor Replica {
 
     /// Lets a standby that has everything take over, and waits until it was asked; it may refuse.
     ///
+    /// - Parameter place: which one of those that can be reached, the best first; `nil` for any.
     /// - Returns: whether this replica is the primary no more.
-    func handOver(within limit: Duration) async -> Bool {
+    func handOver(within limit: Duration, to place: Int? = nil) async -> Bool {
         let end = ContinuousClock.now + limit
         while core.isPrimary, !hasEnded, ContinuousClock.now < end {
-            let available = available()
+            var available = available()
+            if let place { available = Array(available.dropFirst(place).prefix(1)) }
             step { $0.handOver(to: available) }
             guard (try? await Task.sleep(for: Replica.handOverInterval)) != nil else { break }
         }
