@@ -229,7 +229,8 @@ package struct Outbox: Sendable {
 
     /// The calls that have not left, or not completely: they cannot have run.
     package var unsentCalls: Set<UInt64> {
-        var calls = Set([data.map(\.frame), Array(held)].joined().lazy.filter { $0.kind == .call }.map(\.call))
+        var calls = Set(data.lazy.map(\.frame).filter { $0.kind == .call }.map(\.call))
+        calls.formUnion(held.lazy.filter { $0.kind == .call }.map(\.call))
         calls.formUnion(shorts.lazy.filter { $0.kind == .call && !$0.isDropped }.map(\.call))
         return calls
     }

@@ -52,8 +52,8 @@ import Transport
     /// Whether two others have all of a node's journal in the end.
     private func kept(by node: Node) async throws -> Bool {
         await eventually {
-            let copies = await node.health().copies
-            return copies?.kept == 2 && copies?.batchesBehind == 0
+            let copies = await node.coordinator.whenLocal { $0.copyReport } ?? nil
+            return copies?.kept.count == 2 && copies?.batchesBehind == 0
         }
     }
 
