@@ -12,9 +12,12 @@ final class RunningCluster: Sendable {
 
     /// Runs `body` with `count` daemons that know each other; ends them afterwards, whatever happened.
     ///
-    /// - Parameter hidden: a folder that all daemons but the first find empty.
+    /// - Parameters:
+    ///   - hidden: a folder that all daemons but the first find empty.
+    ///   - tunables: the C library's tunables of each daemon.
     static func with(
         _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil,
+        tunables: (Int) -> String? = { _ in nil },
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
         let multicast = group()
@@ -24,7 +27,8 @@ final class RunningCluster: Sendable {
             var addresses: [String] = []
             for number in 1...count {
                 let (node, address) = try await start(
-                    number, slots, multicast, state, options(number), hidden: number == 1 ? nil : hidden)
+                    number, slots, multicast, state, options(number), hidden: number == 1 ? nil : hidden,
+                    tunables: tunables(number))
                 nodes.append(node)
                 addresses.append(address)
             }
@@ -78,7 +82,7 @@ final class RunningCluster: Sendable {
 
     static func start(
         _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String],
-        hidden: String? = nil
+        hidden: String? = nil, tunables: String? = nil
     ) async throws -> (RunningProcess, String) {
         let arguments =
             [
@@ -89,6 +93,8 @@ final class RunningCluster: Sendable {
             if let hidden {
                 try RunningProcess(
                     "/usr/bin/unshare", HiddenFolder.arguments(hidden) + [Skynode.path] + arguments)
+            } else if let tunables {
+                try RunningProcess("/usr/bin/env", ["GLIBC_TUNABLES=\(tunables)", Skynode.path] + arguments)
             } else {
                 try RunningProcess(Skynode.path, arguments)
             }
