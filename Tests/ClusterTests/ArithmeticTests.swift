@@ -4,7 +4,7 @@ import Testing
 /// Nodes that measure otherwise. The C library has two forms of its mathematical functions, one for processors with fused
 /// multiply-add; a tunable makes it take the other one, as on an older processor.
 @Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(5)))) struct ArithmeticTests {
-    private static let withoutFusion = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"
+    private static let withoutFusion = "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"
     private static let hasFusion =
         (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8))?.contains(" fma ") ?? false
 
@@ -30,7 +30,7 @@ import Testing
         let usual = try Version(try await Skynode.run("version", "--format", "json")).arithmetic
         let other = try Version(
             try await Skynode.shell(
-                "GLIBC_TUNABLES=\(Self.withoutFusion) \"$0\" version --format json")
+                "\(Self.withoutFusion) \"$0\" version --format json")
         ).arithmetic
         let parts = zip(usual.components(separatedBy: ", "), other.components(separatedBy: ", "))
         #expect(parts.filter { $0 != $1 }.map { $0.0.hasPrefix("libm ") && $0.1.hasPrefix("libm ") } == [true])
@@ -42,7 +42,7 @@ import Testing
     {
         let folder = try ScratchFolder()
         let image = try await sky(in: folder)
-        try await RunningCluster.with(3, slots: 2, tunables: { $0 == 1 ? nil : Self.withoutFusion }) { cluster in
+        try await RunningCluster.with(3, slots: 2, environment: { $0 == 1 ? [] : [Self.withoutFusion] }) { cluster in
             let node = ["--node", cluster.addresses[0]]
             let list = try await Skynode.run(["nodes"] + node)
             #expect(list.output.filter { $0.contains("otherwise") }.count == 2, "\(list.output)")
@@ -68,5 +68,34 @@ import Testing
                 .split(separator: "\n").first { $0.hasPrefix("# - ARITHM: ") }
         }
         #expect(headers[0] != nil && headers[1] != nil && headers[0] != headers[1], "\(headers)")
+    }
+
+    /// Where the library is no file of this name, as on another architecture, there is nothing to replace.
+    private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/liberfa.so.1" }
+        .first { FileManager.default.fileExists(atPath: $0) }
+
+    /// An upgrade of the system's libraries leaves the old ones in the daemon, and new workers have the new ones.
+    @Test(.enabled(if: library != nil, "no ERFA at its usual place"))
+    func `a worker with another library than its daemon gets no work, and the message says what to do`() async throws {
+        let folder = try ScratchFolder()
+        let image = try await sky(in: folder)
+        let place = URL(fileURLWithPath: folder.file("liberfa.so.1"))
+        var library = try Data(contentsOf: URL(fileURLWithPath: try #require(Self.library)))
+        try library.write(to: place)
+        try await RunningCluster.with(1, slots: 2, environment: { _ in ["LD_LIBRARY_PATH=\(folder.path)"] }) {
+            cluster in
+            // Another build, by its build id: the note of 20 bytes whose name is GNU.
+            let note = Data([4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0]) + Data("GNU\u{0}".utf8)
+            let mark = try #require(library.range(of: note)).upperBound
+            library[mark] ^= 0xff
+            // In its place by a rename, as dpkg does it: the daemon has the old file mapped.
+            try library.write(to: place, options: .atomic)
+            let scan = try await Skynode.run(
+                "scan", image, "--no-cache", "--no-picture", "--node", cluster.addresses[0], "-o", folder.file("out"))
+            #expect(scan.status != 0)
+            let words = (scan.output + scan.errors).joined(separator: "\n")
+            #expect(words.contains("its libraries were replaced after the node was started (erfa "), "\(words)")
+            #expect(words.contains("restart the node"), "\(words)")
+        }
     }
 }

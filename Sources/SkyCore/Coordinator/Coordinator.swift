@@ -163,7 +163,7 @@ package distributed actor Coordinator: ClusterActor {
         var (job, replay) = (stored, JobReplay(stored.request))
         // The report is enough for a job that has ended.
         guard job.report == nil else { return updateCore { $0.restore(job, replay) } }
-        if replay.plan.needsResults, let program = job.program, program != JobKinds.arithmetic.text {
+        if replay.plan.needsResults, job.program != JobKinds.arithmetic.text {
             try await restart(&job, "a program that measures otherwise had begun it")
         }
         do {

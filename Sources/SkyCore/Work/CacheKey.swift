@@ -3,8 +3,8 @@ import Cryptography
 import Transport
 
 /// A key made from everything that a task's result depends on: the kind of work, its parameters, its input, and the
-/// arithmetic of the program. Two tasks with equal keys have equal results, so a task need not be done again if one with the same key was
-/// done.
+/// arithmetic of the program. Two tasks with equal keys have equal results, so a task need not be done again if one with the
+/// same key was done.
 package struct CacheKey: Hashable, Sendable {
     /// SHA-256.
     package let digest: [UInt8]

@@ -14,10 +14,10 @@ final class RunningCluster: Sendable {
     ///
     /// - Parameters:
     ///   - hidden: a folder that all daemons but the first find empty.
-    ///   - tunables: the C library's tunables of each daemon.
+    ///   - environment: variables of each daemon, as `NAME=value`.
     static func with(
         _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil,
-        tunables: (Int) -> String? = { _ in nil },
+        environment: (Int) -> [String] = { _ in [] },
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
         let multicast = group()
@@ -28,7 +28,7 @@ final class RunningCluster: Sendable {
             for number in 1...count {
                 let (node, address) = try await start(
                     number, slots, multicast, state, options(number), hidden: number == 1 ? nil : hidden,
-                    tunables: tunables(number))
+                    environment: environment(number))
                 nodes.append(node)
                 addresses.append(address)
             }
@@ -82,7 +82,7 @@ final class RunningCluster: Sendable {
 
     static func start(
         _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String],
-        hidden: String? = nil, tunables: String? = nil
+        hidden: String? = nil, environment: [String] = []
     ) async throws -> (RunningProcess, String) {
         let arguments =
             [
@@ -93,10 +93,8 @@ final class RunningCluster: Sendable {
             if let hidden {
                 try RunningProcess(
                     "/usr/bin/unshare", HiddenFolder.arguments(hidden) + [Skynode.path] + arguments)
-            } else if let tunables {
-                try RunningProcess("/usr/bin/env", ["GLIBC_TUNABLES=\(tunables)", Skynode.path] + arguments)
             } else {
-                try RunningProcess(Skynode.path, arguments)
+                try RunningProcess("/usr/bin/env", environment + [Skynode.path] + arguments)
             }
         var lines = node.lines.makeAsyncIterator()
         guard let address = await lines.next()?.split(separator: " ").last else {

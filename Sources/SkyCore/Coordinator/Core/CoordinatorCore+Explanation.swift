@@ -40,7 +40,6 @@ extension CoordinatorCore {
         for node in dispatch.nodes.distrusted.sorted() {
             reasons.append("\(dispatch.name(of: node)) is not used: its answers make no sense; see the log")
         }
-        reasons += measureOtherwise(waiting.measureOtherwise)
         // While nothing is sent out, ready tasks wait for that alone, so no missing node or slot is named.
         if waiting.ready > 0, pauseReason == nil, !writeAhead.isBehind {
             reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
@@ -51,6 +50,7 @@ extension CoordinatorCore {
         if waiting.ready > 0, waiting.jobsBeside > 0 {
             reasons.append("\(jobs(waiting.jobsBeside)) of the same priority have their share of the slots")
         }
+        reasons += measureOtherwise(waiting.measureOtherwise)
         if waiting.backingOff > 0 { reasons.append("\(tasks(waiting.backingOff)) to be tried again after a failure") }
         if waiting.running > 0 {
             let verb = waiting.running == 1 ? "1 task runs" : "\(waiting.running) tasks run"
