@@ -38,7 +38,7 @@ release: setup
 deb: release
 	@deploy/package.sh
 
-# Three Debian machines in containers with that package: installed, killed, frozen, rebooted, upgraded. As root, some minutes.
+# Debian machines of two releases in containers with that package: catalogues of both byte by byte; installed, killed, frozen, rebooted, upgraded. As root, some minutes.
 machines:
 	@Tests/Trials/machines/machines.sh $(OPTIONS)
 

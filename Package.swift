@@ -22,6 +22,12 @@ let unoptimized: [SwiftSetting] = [
     .unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))
 ]
 
+/// Where the Debian package has its own libraries, on whose versions results depend (`deploy/package.sh`). A program that is not in
+/// that package takes the system's, because there is no such folder beside it.
+let ownLibraries: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "-rpath=$ORIGIN/../lib/skynode"], .when(configuration: .release))
+]
+
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
@@ -122,7 +128,8 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            swiftSettings: strict + unoptimized
+            swiftSettings: strict + unoptimized,
+            linkerSettings: ownLibraries
         ),
         .testTarget(
             name: "TransportTests",

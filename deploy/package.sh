@@ -36,6 +36,22 @@ cp -r deploy/prometheus deploy/slurm deploy/kubernetes $here/examples/
 for shell in bash:skynode zsh:_skynode fish:skynode.fish; do
     $here/skynode --generate-completion-script "${shell%%:*}" >$here/completions/"${shell#*:}"
 done
+
+# The libraries on whose arithmetic results depend, as Debian has built them here: with them a version of skynode measures alike on
+# every distribution. Each with its licence; their sources are Debian's, by the names and versions in
+# Built-Using.
+mkdir $here/libraries $here/licences
+sources=""
+for name in sep wcs erfa cfitsio; do
+    read -r soname path < <(ldd "$program" | sed -n "s/^\s*\(lib$name\.so\.[0-9]*\) => \(\S*\) .*/\1 \2/p") ||
+        fail "$program has no lib$name"
+    package=$(dpkg -S "$(realpath "$path")" | sed 's/: .*//') || fail "$path is of no Debian package"
+    cp "$(realpath "$path")" "$here/libraries/$soname"
+    cp "/usr/share/doc/${package%%:*}/copyright" "$here/licences/lib$name.copyright"
+    sources="$sources${sources:+, }$(dpkg-query -W -f '${source:Package} (= ${source:Version})' "$package")"
+done
+echo "$sources" >$here/sources
+
 date=$(dpkg-parsechangelog -l deploy/debian/changelog -S Timestamp)
 $here/skynode --experimental-dump-help | deploy/manual.py --date "$(date -u -d "@$date" +%F)" >$here/skynode.1 ||
     fail "the manual cannot be made"

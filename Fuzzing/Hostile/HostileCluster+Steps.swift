@@ -190,8 +190,8 @@ extension HostileCluster {
         switch choice & 7 {
         case 0, 1, 2:
             let name = choice & 8 == 0 ? input.choice(of: HostileCluster.names) : "x\(choice)"
-            let version = choice & 16 == 0 ? SkyNetVersion.current : input.hostileText()
-            change { $0.joined(node, name: name, version: version, isDraining: choice & 32 == 32) }
+            let arithmetic = choice & 16 == 0 ? JobKinds.arithmetic : Arithmetic(input.hostileText())
+            change { $0.joined(node, name: name, arithmetic: arithmetic, isDraining: choice & 32 == 32) }
         case 3, 4:
             change { $0.lost(node) }
         case 5: change { $0.draining(node, choice & 32 == 32) }

@@ -73,7 +73,8 @@ enum JournalTarget: FuzzTarget {
         let token = input.bool() ? nil : "night \(number)"
         let request = text ?? Data(input.take(8))
         var columns: [(any DatabaseValueConvertible)?] = [
-            number, id, token, request, Int64(1_800_000_000_000), report, nil, SkyNetVersion.current, 5000, 6000, nil,
+            number, id, token, request, Int64(1_800_000_000_000), report, nil, JobKinds.arithmetic.text, 5000, 6000,
+            nil,
             RowChecksum.job(id, token, request), report.map { RowChecksum.report(id, $0) },
         ]
         for _ in 0..<input.byte() & 3 {

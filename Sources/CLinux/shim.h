@@ -26,6 +26,10 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 extern int sync_file_range(int descriptor, off_t offset, off_t bytes, unsigned int flags);
 #define SYNC_FILE_RANGE_WRITE 2
 
+// In <dlfcn.h> with _GNU_SOURCE: which file an address was loaded from, and where that begins.
+typedef struct { const char *dli_fname; void *dli_fbase; const char *dli_sname; void *dli_saddr; } Dl_info;
+extern int dladdr(const void *address, Dl_info *place);
+
 // prctl(2) takes any number of arguments, and Swift cannot call such a function. This one is for options with one
 // argument.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }

@@ -72,6 +72,20 @@ import Testing
         #expect(notes.map { $0.text.contains("seccomp") } == [false, true] && problems(examination).isEmpty)
     }
 
+    @Test(arguments: [("0.2, sep 1.4.1", "measures otherwise (sep 1.4.1; here sep 1.2.1)"), (nil, "does not say")])
+    func `a member that measures otherwise is a note, with what differs`(arithmetic: String?, words: String) throws {
+        var (anna, boris) = (member(own, "anna"), member(other, "boris"))
+        (anna.arithmetic, boris.arithmetic) = ("0.2, sep 1.2.1", "0.2, sep 1.2.1")
+        var examination = examination(try survey())
+        examination.own = .answers(own, name: "anna", members: [anna, boris])
+        #expect(examination.findings.contains { $0.level == .ok && $0.text.contains("all nodes measure alike") })
+        boris.arithmetic = arithmetic
+        examination.own = .answers(own, name: "anna", members: [anna, boris])
+        let notes = examination.findings.filter { $0.level == .note }
+        #expect(notes.count == 1 && notes.first?.text.hasPrefix("boris \(words)") == true, "\(notes)")
+        #expect(problems(examination).isEmpty)
+    }
+
     @Test func `a blocked interface is named, with the command that opens it`() throws {
         var examination = examination(try survey(isWayHeard: false))
         examination.firewall = .ufw

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Glibc
 
 /// The changes between two images, as a table.
@@ -12,6 +12,8 @@ public struct ChangeTable: Sendable {
     public let zeroPoint: Double
     /// Whether rates are per hour.
     public let hasTimes: Bool
+    /// What the images were measured by; `nil` where that is not known.
+    package var arithmetic: Arithmetic? = .current
 
     public init(
         _ comparison: EpochComparison, image: String, reference: String, zeroPoint: Double, hasTimes: Bool
@@ -32,7 +34,11 @@ public struct ChangeTable: Sendable {
             (blindness.map { [(name: "blind", value: $0)] } ?? [])
             + comparison.doubts.map { (name: "caution", value: $0) }
         facts += [
-            ("program", "skynode " + SkyNetVersion.current), ("image", image), ("reference", reference),
+            ("program", "skynode " + SkyNetVersion.current)
+        ]
+        if let arithmetic { facts.append(("arithmetic", arithmetic.text)) }
+        facts += [
+            ("image", image), ("reference", reference),
             (
                 "sources in common",
                 "\(comparison.matches), \(DecimalText.fixed(comparison.scatter, 3)) pixel apart"

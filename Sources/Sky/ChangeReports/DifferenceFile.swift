@@ -51,7 +51,7 @@ package struct DifferenceFile: Sendable {
         let cards = (catalogue.info.header ?? []).filter(ImageCards.isOfPlace)
         try FITSWriter.write(to: path) { writer in
             writer.emptyImage()
-            writer.card(FITSCard("CREATOR", .text("skynode " + SkyNetVersion.current), "program that made this"))
+            for card in FITSCard.program(arithmetic: catalogue.arithmetic) { writer.card(card) }
             for (name, pixels, comment) in [
                 ("DIFFERENCE", difference, "image less reference, as searched"),
                 ("NOISE", noise, "its error, 1 sigma"),

@@ -56,7 +56,7 @@ package struct CheckImageFiles: Sendable {
                 writer.image(width: info.width, height: info.height, coding: coding)
                 for card in cards { writer.record(card) }
                 writer.card(FITSCard("CHECKIMG", .text(image.rawValue), "what a scan saw"))
-                writer.card(FITSCard("CREATOR", .text("skynode " + SkyNetVersion.current), "program that made this"))
+                for card in FITSCard.program(arithmetic: catalogue.arithmetic) { writer.card(card) }
                 writer.pixels(pixels, coding: coding)
             }
             files.append(path)

@@ -1,3 +1,5 @@
+package import Base
+
 /// The sources of a whole image.
 public struct Catalogue: Codable, Sendable {
     /// The image.
@@ -8,6 +10,8 @@ public struct Catalogue: Codable, Sendable {
     public var filter: DetectionFilter
     /// Number of sources too large for their sector, see `SectorResult`.
     public var truncatedSources: Int
+    /// What the sources were measured by; `nil` where that is not known.
+    package var arithmetic: Arithmetic?
     /// The artificial stars that were added to the image, as far as their sectors are done; `nil` for none.
     package var injected: [InjectedStar]?
 

@@ -112,11 +112,17 @@ struct FITSWriter {
     /// Adds a card as it stands in another header, 80 characters.
     mutating func record(_ card: String) { ffprec(file, Self.ascii(card), &status) }
 
+    /// The characters of a text that one card holds.
+    private static let textLimit = 68
+
     /// Adds a card to the current header.
     mutating func card(_ card: FITSCard) {
         let comment = Self.ascii(card.comment)
         switch card.value {
-        case .text(let value): ffpkys(file, card.keyword, Self.ascii(value), comment, &status)
+        case .text(let value):
+            // A longer text goes on in CONTINUE cards (FITS standard 4.0, section 4.2.1.2), which a header announces.
+            if value.unicodeScalars.count > Self.textLimit { ffplsw(file, &status) }
+            ffpkls(file, card.keyword, Self.ascii(value), comment, &status)
         case .integer(let value): ffpkyj(file, card.keyword, Int64(value), comment, &status)
         case .unsigned(let value): ffpkyuj(file, card.keyword, value, comment, &status)
         // Every Double keeps 15 digits, so a decimal number is printed as the user typed it. A negative number of decimals

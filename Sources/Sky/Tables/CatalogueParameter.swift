@@ -7,11 +7,15 @@ extension CatalogueTable {
     var parameters: [FITSCard] {
         let scan = configuration
         let isOneCamera = Set(sections.map { camera(of: $0, "") }).count <= 1
-        var cards = [FITSCard("CREATOR", .text("skynode " + SkyNetVersion.current), "program that made this")]
+        let isOneArithmetic = Set(sections.map(\.arithmetic)).count <= 1
+        var cards = FITSCard.program(arithmetic: isOneArithmetic ? sections.first?.arithmetic : nil)
         for (index, section) in sections.enumerated() {
             // A keyword may have only eight characters, so the number must be short.
             let number = sections.count > 1 ? "\(index + 1)" : ""
             cards.append(FITSCard("IMAGE" + number, .text(section.image), "image that was scanned"))
+            if !isOneArithmetic, let arithmetic = section.arithmetic {
+                cards.append(FITSCard("ARITH" + number, .text(arithmetic.text), FITSCard.arithmeticComment))
+            }
             if let digest = section.digest {
                 cards.append(
                     FITSCard(number.isEmpty ? "SHA256" : "DIGST" + number, .text(digest), "SHA-256 of its file"))

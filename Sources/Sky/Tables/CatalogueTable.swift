@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// A catalogue ready to be written: the sources of one image or of several, and the configuration that found them.
 ///
@@ -22,6 +22,8 @@ public struct CatalogueTable: Sendable {
         }
         /// What the header says about the camera, the light and the moment.
         public private(set) var keywords: ImageKeywords
+        /// What the sources were measured by; `nil` where that is not known.
+        package var arithmetic: Arithmetic? = .current
         /// The filter with which the sources were found.
         public var filter: DetectionFilter
         /// The sources in the order of their numbers.

@@ -174,8 +174,8 @@ package distributed actor Coordinator: ClusterActor {
         var (job, replay) = (stored, JobReplay(stored.request))
         // The report is enough for a job that has ended.
         guard job.report == nil else { return updateCore { $0.restore(job, replay) } }
-        if replay.plan.needsResults, let program = job.program, !SkyNetVersion.measuresAlike(program) {
-            try await restart(&job, "another version of the program had begun it")
+        if replay.plan.needsResults, job.program != JobKinds.arithmetic.text {
+            try await restart(&job, "a program that measures otherwise had begun it")
         }
         do {
             replay = try await journal.replay(job, progress: progress)
@@ -191,7 +191,9 @@ package distributed actor Coordinator: ClusterActor {
 
     private func restart(_ job: inout StoredJob, _ reason: String) async throws(JournalError) {
         let generation = journal.incarnation.generation
-        try await store.append([.restarted(job.id, program: SkyNetVersion.current, since: generation)], ran: nil)
+        job.program = JobKinds.arithmetic.text
+        try await store.append(
+            [.restarted(job.id, program: JobKinds.arithmetic.text, since: generation)], ran: nil)
         job.resultsSince = generation
         logger.notice(
             "job begins anew", metadata: ["job": "\(job.id)", "reason": "\(PrintableText.of(reason))"])
@@ -544,7 +546,9 @@ package distributed actor Coordinator: ClusterActor {
         switch event {
         case .joined(let member), .back(let member):
             updateCore {
-                $0.joined(member.node, name: member.name, version: member.version, isDraining: member.isDraining)
+                $0.joined(
+                    member.node, name: member.name, arithmetic: member.arithmetic.map { Arithmetic($0) },
+                    isDraining: member.isDraining)
             }
         case .lost(let node), .left(let node):
             updateCore { $0.lost(node) }

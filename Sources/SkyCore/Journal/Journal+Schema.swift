@@ -80,7 +80,7 @@ extension Journal {
                     """)
         }
         migrator.registerMigration("3") { database in
-            // The version of the program that made the job's results.
+            // What the program measures by that makes the job's results, or its version.
             try database.execute(sql: "ALTER TABLE job ADD COLUMN program TEXT")
         }
         migrator.registerMigration("4") { database in

@@ -19,7 +19,7 @@ package enum JournalEntry: Sendable {
     case risked(JobID, TaskRisk)
     /// The job is deleted with everything that belongs to it.
     case deleted(JobID)
-    /// What is stored of the job's tasks is deleted. From now on its results come from this version of the program, and from this
+    /// What is stored of the job's tasks is deleted. From now on its results come from a program of this arithmetic, and from this
     /// generation of the coordinator or a later one.
     case restarted(JobID, program: String, since: UInt64)
 
@@ -52,7 +52,8 @@ package struct StoredJob: Sendable {
     /// The token that the submitter chose, so that a repeated submission does not start the job twice.
     package var token: String?
     package var request: JobRequest
-    /// The version of the program that made the job's results; `nil` if that was not stored.
+    /// The arithmetic of the program that makes the job's results; `nil` if that was not stored. Versions until 0.2.0 stored their
+    /// version here.
     package var program: String?
     /// Milliseconds since 1970.
     package var submitted: UInt64
@@ -70,7 +71,7 @@ package struct StoredJob: Sendable {
     var encodedRequest: Data?
 
     package init(
-        id: JobID, token: String?, request: JobRequest, program: String? = SkyNetVersion.current, submitted: UInt64,
+        id: JobID, token: String?, request: JobRequest, program: String? = JobKinds.arithmetic.text, submitted: UInt64,
         report: JobReport? = nil,
         ended: UInt64? = nil
     ) {

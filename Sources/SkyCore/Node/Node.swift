@@ -38,7 +38,9 @@ package final class Node: Sendable {
     ///
     /// - Throws: `JournalError` where what is stored about copies cannot be read.
     package init(_ settings: NodeSettings, journal: Journal) throws(JournalError) {
-        let system = ClusterSystem(settings.cluster)
+        var cluster = settings.cluster
+        cluster.arithmetic = cluster.arithmetic ?? JobKinds.arithmetic.text
+        let system = ClusterSystem(cluster)
         self.system = system
         let members = MembershipHistory()
         self.members = members

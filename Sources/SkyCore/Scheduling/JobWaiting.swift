@@ -36,6 +36,8 @@ struct JobWaiting {
     var backingOff = 0
     var running = 0
     var requirements: [Requirement] = []
+    /// The nodes that get none of the job's tasks because they measure otherwise, in the order in which they came.
+    var measureOtherwise: [NodeID] = []
     /// Slots that are leased to this coordinator on nodes that the job may use, and attempts of other jobs on those slots.
     var slots = 0
     var takenByOthers = 0
@@ -66,6 +68,7 @@ extension JobScheduler {
         require(.present) { _ in true }
         if record.options.namesNodes { require(.allowed) { record.options.names($0) } }
         if record.options.needsAlike == true, !nodes.allSatisfy(\.measuresAlike) {
+            waiting.measureOtherwise = nodes.filter { !$0.measuresAlike }.map(\.id)
             require(.alike) { $0.measuresAlike }
         }
         require(.notDraining) { !$0.isDraining && $0.id != drained }

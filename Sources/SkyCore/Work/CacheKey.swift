@@ -1,10 +1,10 @@
-import Base
+package import Base
 import Cryptography
 import Transport
 
 /// A key made from everything that a task's result depends on: the kind of work, its parameters, its input, and the
-/// program. Two tasks with equal keys have equal results, so a task need not be done again if one with the same key was
-/// done.
+/// arithmetic of the program. Two tasks with equal keys have equal results, so a task need not be done again if one with the
+/// same key was done.
 package struct CacheKey: Hashable, Sendable {
     /// SHA-256.
     package let digest: [UInt8]
@@ -13,9 +13,11 @@ package struct CacheKey: Hashable, Sendable {
         self.digest = digest
     }
 
-    package static func digest(of value: some Encodable) throws -> [UInt8] {
+    package static func digest(of value: some Encodable, by arithmetic: Arithmetic = JobKinds.arithmetic) throws
+        -> [UInt8]
+    {
         var hash = SHA256()
-        hash.update(Array("SkyNet \(SkyNetVersion.series) result 7\n".utf8))
+        hash.update(Array("SkyNet \(arithmetic.text) result 7\n".utf8))
         try WireCoder.encode(value).withUnsafeReadableBytes { hash.update($0) }
         return hash.finalize()
     }

@@ -1,6 +1,7 @@
 import Base
 import Glibc
 import Logging
+import Synchronization
 import Transport
 
 /// The place of a node's workers: a folder that only this user can enter, with the socket that they connect to, and an
@@ -11,6 +12,8 @@ final class WorkerHome: Sendable {
     private let socket: String
     private let cluster: String
     private let listener: WorkerListener
+    private let logger: Logger
+    private let hasLoggedUnlike = Atomic(false)
 
     /// How long a worker may take to start and to say hello.
     static let startLimit = Duration.seconds(20)
@@ -20,6 +23,7 @@ final class WorkerHome: Sendable {
 
     /// - Parameter pixels: where the workers get parts of images that this node cannot open.
     init(pixels store: PixelStore?, logger: Logger) async throws {
+        self.logger = logger
         folder = try WorkerFolder()
         socket = folder.path("socket")
         // Only a process that was given this name is let in.
@@ -64,11 +68,26 @@ final class WorkerHome: Sendable {
             standardError: folder.path(name + ".stderr"), ruleset: ruleset
         ) { groups?.group(named: name, memory: memory) }
         do {
-            return (process, try await listener.hello(of: name, from: process, within: WorkerHome.startLimit))
+            let worker = try await listener.hello(of: name, from: process, within: WorkerHome.startLimit)
+            // Its program or its libraries may have been replaced since the daemon was started.
+            guard worker.arithmetic == JobKinds.arithmetic.text else { throw unlike(worker) }
+            return (process, worker.node)
         } catch {
             let end = await process.end(within: .milliseconds(200))
             throw SkyError(.failed, "\(error); it \(end) \(lastWords(of: name) ?? "")")
         }
+    }
+
+    /// The error of a worker that measures otherwise than the daemon says of this node. It is logged once.
+    private func unlike(_ worker: Member) -> SkyError {
+        let difference = worker.arithmetic.map { Arithmetic($0).difference(from: JobKinds.arithmetic) }
+        let words = PrintableText.of(difference ?? "a worker of another version")
+        if !hasLoggedUnlike.exchange(true, ordering: .relaxed) {
+            logger.error("the program or its libraries were replaced: restart the node", metadata: ["now": "\(words)"])
+        }
+        return SkyError(
+            .failed,
+            "its program or its libraries were replaced after the node was started (\(words)); restart the node")
     }
 
     /// What a worker wrote to its standard error at its end, in one line. The file is removed. After a fatal error, the

@@ -5,8 +5,8 @@ import Transport
 /// Waits for started workers to say hello.
 final class WorkerListener: Sendable {
     private struct State {
-        var arrived: [String: NodeID] = [:]
-        var waiting: [String: CheckedContinuation<NodeID, any Error>] = [:]
+        var arrived: [String: Member] = [:]
+        var waiting: [String: CheckedContinuation<Member, any Error>] = [:]
     }
 
     private let state = NIOLockedValueBox(State())
@@ -35,14 +35,14 @@ final class WorkerListener: Sendable {
     private func arrived(_ member: Member) {
         let waiter = state.withLockedValue { state in
             let waiter = state.waiting.removeValue(forKey: member.name)
-            if waiter == nil { state.arrived[member.name] = member.node }
+            if waiter == nil { state.arrived[member.name] = member }
             return waiter
         }
-        waiter?.resume(returning: member.node)
+        waiter?.resume(returning: member)
     }
 
     /// - Throws: `SkyError` if the process ends or does not say hello in time.
-    func hello(of name: String, from process: ChildProcess, within limit: Duration) async throws -> NodeID {
+    func hello(of name: String, from process: ChildProcess, within limit: Duration) async throws -> Member {
         let watch = Task {
             let ended = await process.hasEnded(within: limit)
             self.giveUp(
@@ -51,12 +51,12 @@ final class WorkerListener: Sendable {
         defer { watch.cancel() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let node = state.withLockedValue { state in
-                    if let node = state.arrived.removeValue(forKey: name) { return node as NodeID? }
+                let member = state.withLockedValue { state in
+                    if let member = state.arrived.removeValue(forKey: name) { return member as Member? }
                     state.waiting[name] = continuation
                     return nil
                 }
-                if let node { continuation.resume(returning: node) }
+                if let member { continuation.resume(returning: member) }
             }
         } onCancel: {
             giveUp(name, "stopped")

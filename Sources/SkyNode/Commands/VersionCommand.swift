@@ -9,8 +9,9 @@ struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version", abstract: "Show the version, the protocols that it speaks, and its libraries.",
         discussion: """
-            Nodes work together if they have a protocol version in common. Of a scan, tasks go only to nodes whose version \
-            begins with the same two numbers: others may measure differently.
+            Nodes work together if they have a protocol version in common. Of a scan, tasks go only to nodes whose \
+            arithmetic is the same: the first two numbers of the version, the libraries that measure, the C library's \
+            mathematical functions, and the architecture. Others may measure differently.
             """)
 
     @Option(help: "text for people, json for programs.")
@@ -33,6 +34,8 @@ struct ProgramVersion: Encodable {
     var oldestProtocol = Hello.oldestVersion
     var newestProtocol = Hello.currentVersion
     var beacon = NetworkSurvey.beaconVersion
+    /// What its results depend on.
+    var arithmetic = Arithmetic.current.text
     var libraries = Dictionary(uniqueKeysWithValues: LibraryVersions.all.map { ($0.name, $0.version) })
 
     var lines: [String] {
@@ -40,7 +43,7 @@ struct ProgramVersion: Encodable {
             oldestProtocol == newestProtocol ? "\(newestProtocol)" : "\(oldestProtocol) to \(newestProtocol)"
         return [
             "skynode    \(version)", "protocol   \(protocols)", "beacon     \(beacon)",
-            "results    as of \(results)",
+            "arithmetic \(arithmetic)",
             "libraries  " + LibraryVersions.all.map { "\($0.name) \($0.version)" }.joined(separator: ", "),
         ]
     }

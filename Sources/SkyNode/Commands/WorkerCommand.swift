@@ -50,6 +50,8 @@ struct WorkerCommand: AsyncParsableCommand {
         if !trials.isEmpty { return try await runTrials() }
         var settings = ClusterSettings(name: name)
         settings.cluster = cluster
+        // The daemon gives work to workers only that measure as it says of its node.
+        settings.arithmetic = JobKinds.arithmetic.text
         settings.logger = Logger(label: "worker") { _ in SwiftLogNoOpLogHandler() }
         settings.eventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let system = ClusterSystem(settings)

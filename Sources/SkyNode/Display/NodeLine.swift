@@ -8,6 +8,8 @@ struct NodeLine: Encodable {
     var id: String
     var address: String?
     var version: String
+    /// What its results depend on.
+    var arithmetic: String?
     var slots: Int?
     var running: Int?
     var completed: Int?
@@ -31,6 +33,7 @@ struct NodeLine: Encodable {
         id = member.node.description
         address = member.address.map { PrintableText.of($0.description) }
         version = PrintableText.of(report.status?.version ?? member.version)
+        arithmetic = member.arithmetic.map { PrintableText.of($0) }
         slots = report.status?.slots
         running = report.status?.running
         completed = report.status?.completed

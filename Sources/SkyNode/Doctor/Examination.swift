@@ -75,7 +75,26 @@ struct Examination {
                     "stop that program, or give all nodes another group and port: --multicast"))
         case .survey(let survey): findings += surveyFindings(survey)
         }
-        return findings + copyFindings + seedFindings
+        return findings + arithmeticFindings + copyFindings + seedFindings
+    }
+
+    /// Which members measure otherwise than this machine's node, and so get no part of its scans.
+    private var arithmeticFindings: [Finding] {
+        guard case .answers(let node, let name, let members) = own,
+            let here = members.first(where: { $0.node == node })?.arithmetic.map({ Arithmetic($0) })
+        else { return [] }
+        let others = members.filter { $0.node != node }.sorted { ($0.name, $0.node) < ($1.name, $1.node) }
+        let unlike = others.filter { $0.arithmetic != here.text }
+        guard !unlike.isEmpty else {
+            return others.isEmpty ? [] : [.ok("all nodes measure alike: \(here.text)")]
+        }
+        return unlike.map { member in
+            let other = member.arithmetic.map { PrintableText.of(Arithmetic($0).difference(from: here)) }
+            return .note(
+                "\(member.name) \(other.map { "measures otherwise (\($0))" } ?? "does not say how it measures"): "
+                    + "it and \(name) share no scan",
+                "install one version of the package on both; processors of two kinds stay apart")
+        }
     }
 
     private var copyFindings: [Finding] {

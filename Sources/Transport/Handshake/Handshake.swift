@@ -165,6 +165,7 @@ extension Handshake {
         else { return nil }
         if let advertised = hello.advertised, !advertised.isDialable { return nil }
         if let version = hello.version, !Hello.isValidName(version) { return nil }
+        if let arithmetic = hello.arithmetic, !Hello.isValidArithmetic(arithmetic) { return nil }
         return hello
     }
 

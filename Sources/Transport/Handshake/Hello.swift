@@ -29,6 +29,9 @@ public struct Hello: Hashable, Codable, Sendable {
     public var dial: UInt64
     /// The version of the program, for people.
     public var version: String?
+    /// What the numbers of the sender's results depend on, as one line of text that is compared as a whole; `nil` where it does not
+    /// say.
+    public var arithmetic: String?
     /// Whether the sender takes no new work now.
     public var isDraining: Bool?
 
@@ -38,10 +41,12 @@ public struct Hello: Hashable, Codable, Sendable {
     public static let oldestVersion: UInt16 = 2
     /// Longest name of a node or cluster, in bytes of UTF-8: it has to fit a beacon and a line of a terminal.
     public static let nameLimit = 63
+    /// Longest `arithmetic`, in bytes of UTF-8: the versions of a dozen libraries.
+    public static let arithmeticLimit = 255
 
     public init(
         cluster: String, node: NodeID, name: String, role: Role, advertised: NodeAddress?, limits: LinkLimits = .init(),
-        dial: UInt64 = 1, version: String? = nil, isDraining: Bool? = nil
+        dial: UInt64 = 1, version: String? = nil, arithmetic: String? = nil, isDraining: Bool? = nil
     ) {
         minimumVersion = Hello.oldestVersion
         maximumVersion = Hello.currentVersion
@@ -53,12 +58,18 @@ public struct Hello: Hashable, Codable, Sendable {
         self.limits = limits
         self.dial = dial
         self.version = version
+        self.arithmetic = arithmetic
         self.isDraining = isDraining
     }
 
     /// The versions spoken; `minimumVersion` must not be above `maximumVersion`.
     package var versions: ClosedRange<UInt16> {
         minimumVersion...max(minimumVersion, maximumVersion)
+    }
+
+    /// Whether an `arithmetic` is safe to print and to keep: one line without control characters.
+    static func isValidArithmetic(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= arithmeticLimit && PrintableText.isWhole(text)
     }
 
     /// A name that is safe to print and to send: 1 to 63 bytes, no control characters or ends of lines.

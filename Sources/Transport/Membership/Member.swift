@@ -23,6 +23,8 @@ public struct Member: Hashable, Codable, Sendable {
     public var name: String
     /// The version of its program, as the node says; empty where it does not say.
     public var version: String
+    /// What the numbers of its results depend on; `nil` where it does not say. It is compared as a whole.
+    public var arithmetic: String?
     /// Where it can be reached, by its own word or as seen from here.
     public var address: NodeAddress?
     public var state: State
@@ -33,12 +35,14 @@ public struct Member: Hashable, Codable, Sendable {
     public var since: Duration
 
     package init(
-        node: NodeID, name: String, version: String = "", address: NodeAddress?, state: State = .alive,
+        node: NodeID, name: String, version: String = "", arithmetic: String? = nil, address: NodeAddress?,
+        state: State = .alive,
         isDraining: Bool = false, found: Found = .incoming, since: Duration
     ) {
         self.node = node
         self.name = name
         self.version = version
+        self.arithmetic = arithmetic
         self.address = address
         self.state = state
         self.isDraining = isDraining

@@ -13,6 +13,8 @@ public struct ClusterSettings: Sendable {
     public var role = Hello.Role.node
     /// The version of the program. Peers are told it and show it to people.
     public var version: String?
+    /// What the numbers of this node's results depend on; peers are told it. A line of at most `Hello.arithmeticLimit` bytes.
+    public var arithmetic: String?
     /// Where to accept connections; `nil` accepts none, as commands do.
     public var listen: NodeAddress?
     /// Where others can reach this node if that differs from `listen`, as behind NAT.

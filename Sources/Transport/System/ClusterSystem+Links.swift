@@ -8,6 +8,7 @@ extension ClusterSystem: LinkOwner {
         var hello = Hello(
             cluster: settings.cluster, node: node, name: name, role: settings.role, advertised: advertised,
             limits: settings.limits, dial: lastDial.add(1, ordering: .relaxed).newValue, version: settings.version,
+            arithmetic: settings.arithmetic,
             isDraining: isDraining.load(ordering: .sequentiallyConsistent) ? true : nil)
         (hello.minimumVersion, hello.maximumVersion) = (settings.protocols.lowerBound, settings.protocols.upperBound)
         return hello

@@ -285,7 +285,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             if let own { address = .hostPort(host: own.description, port: port) }
         }
         return Member(
-            node: node, name: name, version: settings.version ?? "", address: address,
+            node: node, name: name, version: settings.version ?? "", arithmetic: settings.arithmetic, address: address,
             isDraining: isDraining.load(ordering: .relaxed), found: .join, since: .zero)
     }
 
@@ -316,7 +316,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     func member(by link: Link, found: Member.Found) -> Member {
         let peer = link.peer
         return Member(
-            node: peer.node, name: peer.name, version: peer.version ?? "", address: address(of: link),
+            node: peer.node, name: peer.name, version: peer.version ?? "", arithmetic: peer.arithmetic,
+            address: address(of: link),
             isDraining: peer.isDraining ?? false, found: found, since: now)
     }
 

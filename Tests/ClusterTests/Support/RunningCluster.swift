@@ -15,8 +15,10 @@ final class RunningCluster: Sendable {
     /// - Parameters:
     ///   - hidden: a folder that all daemons but the first find empty.
     ///   - keys: the options by which commands reach them.
+    ///   - environment: variables of each daemon, as `NAME=value`.
     static func with(
         _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil, keys: [String] = [],
+        environment: (Int) -> [String] = { _ in [] },
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
         let multicast = group()
@@ -26,7 +28,8 @@ final class RunningCluster: Sendable {
             var addresses: [String] = []
             for number in 1...count {
                 let (node, address) = try await start(
-                    number, slots, multicast, state, options(number), hidden: number == 1 ? nil : hidden)
+                    number, slots, multicast, state, options(number), hidden: number == 1 ? nil : hidden,
+                    environment: environment(number))
                 nodes.append(node)
                 addresses.append(address)
             }
@@ -80,7 +83,7 @@ final class RunningCluster: Sendable {
 
     static func start(
         _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String],
-        hidden: String? = nil
+        hidden: String? = nil, environment: [String] = []
     ) async throws -> (RunningProcess, String) {
         let arguments =
             [
@@ -92,7 +95,7 @@ final class RunningCluster: Sendable {
                 try RunningProcess(
                     "/usr/bin/unshare", HiddenFolder.arguments(hidden) + [Skynode.path] + arguments)
             } else {
-                try RunningProcess(Skynode.path, arguments)
+                try RunningProcess("/usr/bin/env", environment + [Skynode.path] + arguments)
             }
         var lines = node.lines.makeAsyncIterator()
         guard let address = await lines.next()?.split(separator: " ").last else {

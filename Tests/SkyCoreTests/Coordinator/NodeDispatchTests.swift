@@ -1,3 +1,4 @@
+import Base
 import NIOCore
 import Testing
 import Transport
@@ -17,7 +18,7 @@ import Transport
     }
 
     private func join(_ node: NodeID, _ dispatch: inout NodeDispatch) -> NodeDispatch.Consequence {
-        dispatch.join(node, name: "other", version: "99.0.0", isDraining: false, now: .zero)
+        dispatch.join(node, name: "other", arithmetic: Arithmetic("99.0"), isDraining: false, now: .zero)
     }
 
     private func attempt(_ number: Int = 1, generation: UInt64 = 3) -> AttemptID {

@@ -61,7 +61,7 @@ import Transport
         let error = await #expect(throws: JournalError.self) { _ = try await journal.replay(job) }
         #expect(error?.kind == .damagedJob && error?.message.contains("task 11") == true)
         try await journal.append([
-            .restarted(job.id, program: SkyNetVersion.current, since: journal.incarnation.generation)
+            .restarted(job.id, program: JobKinds.arithmetic.text, since: journal.incarnation.generation)
         ])
         #expect(try await journal.replay(job).completed.count == 0)
     }

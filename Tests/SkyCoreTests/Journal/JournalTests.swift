@@ -39,20 +39,20 @@ import Transport
             let journal = try open(folder)
             var (old, new) = (job(1), job(2))
             old.program = "0.0.1"
-            new.program = SkyNetVersion.current
+            new.program = JobKinds.arithmetic.text
             try await journal.append([.submitted(old), .submitted(new), result(old, 0), result(new, 0), result(new, 1)])
             try await journal.append([
                 .failed(old.id, StoredFailure(task: 1, reason: "broken", isBadInput: true)),
                 .risked(old.id, TaskRisk(task: 2, node: NodeID(rawValue: 9), isAlone: false)),
             ])
-            #expect(try await journal.jobs().jobs.map(\.program) == ["0.0.1", SkyNetVersion.current])
+            #expect(try await journal.jobs().jobs.map(\.program) == ["0.0.1", JobKinds.arithmetic.text])
             try await journal.append([
                 .restarted(
-                    old.id, program: SkyNetVersion.current, since: journal.incarnation.generation)
+                    old.id, program: JobKinds.arithmetic.text, since: journal.incarnation.generation)
             ])
         }
         let journal = try open(folder)
-        #expect(try await journal.jobs().jobs.map(\.program) == [SkyNetVersion.current, SkyNetVersion.current])
+        #expect(try await journal.jobs().jobs.map(\.program) == [JobKinds.arithmetic.text, JobKinds.arithmetic.text])
         let old = job(1).id
         #expect(try await journal.results(of: old, from: 0, count: 9).isEmpty)
         #expect(try await journal.failures(of: old).isEmpty)

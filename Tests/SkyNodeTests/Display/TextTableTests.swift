@@ -7,10 +7,12 @@ import Testing
 
 /// Tables on terminals of any width.
 struct TextTableTests {
-    private func node(_ number: UInt64, version: String = "0.1.0") -> NodeReport {
+    private func node(
+        _ number: UInt64, version: String = "0.1.0", arithmetic: String? = "0.1, sep 1.2.1"
+    ) -> NodeReport {
         let id = NodeID(rawValue: number << 60 | 0xf09_0383_7931_8800)
         let member = Member(
-            node: id, name: "node\(number)", version: version,
+            node: id, name: "node\(number)", version: version, arithmetic: arithmetic,
             address: .hostPort(host: "127.0.0.1", port: 43017), found: .beacon, since: .zero)
         let status = NodeStatus(
             node: id, name: "node\(number)", version: version, slots: 2, running: 0, completed: 7, failed: 1,
@@ -47,6 +49,17 @@ struct TextTableTests {
         let mixed = NodeTable([node(1), node(2, version: "0.2.0")], width: 80).lines
         #expect(mixed[0].contains("VERSION"), "versions that differ are worth more than the speed")
         #expect(same.count == 3 && mixed.count == 3 && (same + mixed).allSatisfy { $0.count <= 80 })
+    }
+
+    @Test(arguments: ["0.1, sep 1.4.1", nil])
+    func `a table of nodes says who measures otherwise than the one that was asked`(arithmetic: String?) {
+        let lines = NodeTable([node(1), node(2), node(3, arithmetic: arithmetic)], width: 80).lines
+        #expect(lines[0].contains("MEASURES"))
+        #expect(lines.map { $0.contains("otherwise") } == [false, false, false, true])
+        #expect(lines[2].contains(" alike "))
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        #expect(NodeDetailLines(node(1)).lines.contains("arithmetic  0.1, sep 1.2.1"))
+        #expect(NodeLine(node(3, arithmetic: arithmetic)).arithmetic == arithmetic)
     }
 
     @Test(arguments: 1...110) func `no table is wider than its terminal`(width: Int) {

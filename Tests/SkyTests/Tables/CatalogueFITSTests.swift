@@ -1,3 +1,4 @@
+import Base
 import CCFITSIO
 import Fixtures
 import Testing
@@ -47,6 +48,29 @@ import Testing
         let magnitudes = column("MAG_AUTO", in: path)
         #expect(magnitudes[0].isNaN)
         #expect(abs(magnitudes[400] - (30 - 2.5 * 2.7781513)) < 1e-5)
+    }
+
+    @Test func `a text that is longer than a card is whole in the header`() throws {
+        let folder = ScratchFolder()
+        let path = folder.file("a.cat.fits")
+        let name = String(repeating: "night/", count: 30) + "a.fits"
+        try CatalogueTable([.init(image: name, sources: [])], configuration: ScanConfiguration()).writeFITS(to: path)
+        #expect(text("ARITHM", in: path) == Arithmetic.current.text)
+        #expect(text("IMAGE", in: path) == name)
+        #expect(text("CREATOR", in: path) == "skynode \(SkyNetVersion.current)")
+    }
+
+    /// A text of the table's header, with what is in CONTINUE cards.
+    private func text(_ keyword: String, in path: String) -> String? {
+        var file: UnsafeMutablePointer<fitsfile>?
+        var status: Int32 = 0
+        ffdkopn(&file, path, READONLY, &status)
+        defer { ffclos(file, &status) }
+        ffmahd(file, 2, nil, &status)
+        var value: UnsafeMutablePointer<CChar>?
+        ffgkls(file, keyword, &value, nil, &status)
+        defer { fffree(value, &status) }
+        return status == 0 ? value.map { String(cString: $0) } : nil
     }
 
     @Test func `the header has units and configuration`() throws {

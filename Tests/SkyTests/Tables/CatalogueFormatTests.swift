@@ -74,6 +74,18 @@ import Transport
         ] { #expect(text.contains(line), "\(line)") }
     }
 
+    @Test func `the header says what the sources were measured by`() throws {
+        let unknown = "# - ARITH"
+        var (one, other) = (section("a", 1), section("b", 1))
+        let current = "# - ARITHM: \"\(Arithmetic.current.text)\""
+        #expect(String(decoding: table(one, other).ecsv(), as: UTF8.self).contains(current))
+        one.arithmetic = nil
+        #expect(!String(decoding: table(one).ecsv(), as: UTF8.self).contains(unknown))
+        (one.arithmetic, other.arithmetic) = (Arithmetic("0.2, sep 1.2.1"), Arithmetic("0.2, sep 1.4.1"))
+        let both = String(decoding: table(one, other).ecsv(), as: UTF8.self)
+        #expect(both.contains("# - ARITH1: \"0.2, sep 1.2.1\"") && both.contains("# - ARITH2: \"0.2, sep 1.4.1\""))
+    }
+
     @Test func `a small number has a decimal point, as YAML requires`() {
         var table = table(section("a", 0))
         table.configuration.deblendContrast = 5e-5

@@ -109,6 +109,19 @@ import Testing
         #expect(refusal.reason == .notThisProtocol)
     }
 
+    @Test func `a hello says what the sender measures by, in one line of text, or nothing`() throws {
+        for text in [nil, "0.2, sep 1.2.1, x86_64", String(repeating: "x", count: 255)] {
+            var peer = hello(7)
+            peer.arithmetic = text
+            #expect(Handshake.hello(in: try Handshake.frame(peer))?.arithmetic == text)
+        }
+        for text in ["", "two\nlines", "a\u{202E}b", String(repeating: "x", count: 256)] {
+            var peer = hello(7)
+            peer.arithmetic = text
+            #expect(Handshake.hello(in: try Handshake.frame(peer)) == nil, "\(text)")
+        }
+    }
+
     @Test func `damaged hellos are refused or valid, and never crash`() throws {
         let good = try Handshake.frame(hello(7)).body
         var generator = SeededGenerator(seed: 3)

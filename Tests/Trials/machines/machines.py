@@ -1,8 +1,8 @@
 """Debian machines on this machine, with SkyNet's package: installed, run, killed, stopped, frozen, rebooted, upgraded, purged.
 
-    Tests/Trials/machines/machines.sh [--machines 3] [--package FILE] [--keep]        make machines
+    Tests/Trials/machines/machines.sh [--machines 3] [--suites bookworm,trixie] [--package FILE] [--keep]        make machines
 
-Each is a systemd-nspawn container with systemd as its first process and an address on a bridge that only they share, in a network
+The machines are of these releases of Debian in turn. Each is a systemd-nspawn container with systemd as its first process and an address on a bridge that only they share, in a network
 namespace of its own. Needs root. The first run fetches Debian (some minutes); everything stays below .build/machines and nothing is
 left running, also after Ctrl-C. --keep leaves the machines up for a look around until Return is pressed.
 """
@@ -23,7 +23,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 HOME = ROOT / ".build/machines"
-BASE = HOME / "base"
 SPACE = f"skymachines{os.getpid()}"
 # Control groups of version 2, as Debian has them by itself; this machine may have version 1 at the usual place.
 GROUPS = HOME / "groups"
@@ -57,35 +56,40 @@ def until(wanted: str, holds: Callable[[], object], limit: float) -> float:
     return time.monotonic() - began
 
 
-def base(package: Path) -> None:
+def base(suite: str, package: Path) -> Path:
     """A bare Debian with what the package depends on in apt's cache, but not installed."""
-    mark = HOME / "base.done"
-    stamp = f"{PACKAGES} {sh('dpkg-deb', '-f', package, 'Depends').stdout}"
-    if mark.exists() and mark.read_text() == stamp:
-        return
-    say("fetching Debian 12 (once)")
-    mark.unlink(missing_ok=True)
-    shutil.rmtree(BASE, ignore_errors=True)
+    root, fetched, mark = (HOME / f"{suite}{ending}" for ending in ("", ".fetched", ".done"))
     HOME.mkdir(parents=True, exist_ok=True)
-    sh("debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", BASE, MIRROR, timeout=1800)
+    if not fetched.exists() or fetched.read_text() != PACKAGES:
+        say(f"fetching Debian's {suite} (once)")
+        for old in (fetched, mark):
+            old.unlink(missing_ok=True)
+        shutil.rmtree(root, ignore_errors=True)
+        sh("debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, root, MIRROR, timeout=1800)
+        fetched.write_text(PACKAGES)
+    stamp = sh("dpkg-deb", "-f", package, "Depends").stdout
+    if mark.exists() and mark.read_text() == stamp:
+        return root
+    mark.unlink(missing_ok=True)
     for name in ("resolv.conf", "hosts"):
-        shutil.copy(f"/etc/{name}", BASE / "etc" / name)
-    shutil.copytree("/etc/apt/apt.conf.d", BASE / "etc/apt/apt.conf.d", dirs_exist_ok=True)
-    for name in (BASE / "etc/apt/apt.conf.d").glob("docker-*"):
+        shutil.copy(f"/etc/{name}", root / "etc" / name)
+    shutil.copytree("/etc/apt/apt.conf.d", root / "etc/apt/apt.conf.d", dirs_exist_ok=True)
+    for name in (root / "etc/apt/apt.conf.d").glob("docker-*"):
         name.unlink()
-    shutil.copy(package, BASE / "root/skynode.deb")
-    sh("chroot", BASE, "apt-get", "update", timeout=300)
-    sh("chroot", BASE, "apt-get", "install", "-y", "--no-install-recommends", "--download-only", "/root/skynode.deb", timeout=600)
-    (BASE / "root/skynode.deb").unlink()
-    (BASE / "etc/hostname").unlink(missing_ok=True)
+    shutil.copy(package, root / "root/skynode.deb")
+    sh("chroot", root, "apt-get", "update", timeout=300)
+    sh("chroot", root, "apt-get", "install", "-y", "--no-install-recommends", "--download-only", "/root/skynode.deb", timeout=600)
+    (root / "root/skynode.deb").unlink()
+    (root / "etc/hostname").unlink(missing_ok=True)
     mark.write_text(stamp)
+    return root
 
 
 class Machine:
     """A container."""
 
-    def __init__(self, number: int, package: Path) -> None:
-        self.name, self.number = f"m{number}", number
+    def __init__(self, number: int, suite: str, package: Path) -> None:
+        self.name, self.number, self.suite = f"m{number}", number, suite
         self.address = f"10.77.0.{number}"
         self.place = HOME / self.name
         # Of its own: containers that begin in one group have each other's services in theirs.
@@ -96,7 +100,7 @@ class Machine:
         for folder in ("upper", "work", "root"):
             (self.place / folder).mkdir(parents=True, exist_ok=True)
         sh("mount", "-t", "overlay", "overlay", "-o",
-           f"lowerdir={BASE},upperdir={self.place / 'upper'},workdir={self.place / 'work'}", self.root)
+           f"lowerdir={base(suite, package)},upperdir={self.place / 'upper'},workdir={self.place / 'work'}", self.root)
         (self.root / "etc/hostname").write_text(self.name + "\n")
         (self.root / "etc/machine-id").write_text("")
         network = self.root / "etc/systemd/network/10-host0.network"
@@ -141,7 +145,8 @@ class Machine:
         return state in ("running", "degraded") and self.address in self.run("ip", "-4", "addr", check=False).stdout
 
     def run(self, *words: str, check: bool = True, timeout: float = 120, **options: object) -> subprocess.CompletedProcess[str]:
-        return sh("nsenter", "-t", str(self.leader), "-a", "--", *words, check=check, timeout=timeout, **options)
+        # A folder for temporary files of this machine is none of that one's.
+        return sh("nsenter", "-t", str(self.leader), "-a", "--", "env", "-u", "TMPDIR", *words, check=check, timeout=timeout, **options)
 
     def main_process(self, unit: str = "skynode") -> int:
         return int(self.run("systemctl", "show", "-P", "MainPID", unit).stdout)
@@ -186,7 +191,7 @@ def descendants(process: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
+def cluster(suites: list[str], package: Path, key: Path) -> Iterator[list[Machine]]:
     """Bare machines with the key in its place."""
     machines: list[Machine] = []
     sh("ip", "netns", "add", SPACE)
@@ -195,8 +200,8 @@ def cluster(count: int, package: Path, key: Path) -> Iterator[list[Machine]]:
         sh("mount", "-t", "cgroup2", "none", GROUPS)
         for words in ("link set lo up", "link add sky0 type bridge mcast_snooping 0", "addr add 10.77.0.254/24 dev sky0", "link set sky0 up"):
             sh("ip", "-n", SPACE, *words.split())
-        for number in range(1, count + 1):
-            machines.append(Machine(number, package))
+        for number, suite in enumerate(suites, 1):
+            machines.append(Machine(number, suite, package))
             folder = machines[-1].root / "etc/skynode"
             folder.mkdir(mode=0o755, parents=True)
             shutil.copy(key, folder / "cluster.key")
@@ -226,7 +231,9 @@ def settle(machines: list[Machine], among: list[Machine], limit: float = 30) -> 
     return until(f"all list {len(machines)} nodes", all_listed, limit)
 
 
-SCAN = ["skynode", "scan", "--cluster-key", "/etc/skynode/cluster.key", "--no-cache", "--no-picture", "--format-catalogue", "csv", "--sector", "256"]
+KEY = ["--cluster-key", "/etc/skynode/cluster.key"]
+PARAMETERS = ["--no-cache", "--no-picture", "--sector", "256"]
+SCAN = ["skynode", "scan", *KEY, *PARAMETERS, "--format-catalogue", "csv"]
 
 
 def scan(machine: Machine, name: str) -> str:
@@ -238,12 +245,83 @@ def rows(catalogue: str) -> list[str]:
     return [line for line in catalogue.splitlines() if not line.startswith("#")]
 
 
+def whole(machine: Machine, name: str, where: list[str]) -> tuple[dict[str, bytes], dict[str, int]]:
+    """The catalogues of a scan, text and table, and which node scanned how many sectors."""
+    done = machine.run("skynode", "scan", *where, *PARAMETERS, "--format-catalogue", "csv,fits", "--format", "json", "/srv/frame.fits",
+                       "-o", f"/srv/{name}", timeout=300)
+    files = {path.name: path.read_bytes() for path in (machine.root / f"srv/{name}").iterdir()}
+    ends = [event for event in map(json.loads, done.stdout.splitlines()) if event.get("nodes")]
+    return files, ends[-1]["nodes"] if ends else {}
+
+
+def alike(machines: list[Machine]) -> None:
+    """One package measures alike on every release of Debian."""
+    arithmetics = {machine.name: json.loads(machine.run("skynode", "version", "--format", "json").stdout)["arithmetic"] for machine in machines}
+    say(f"arithmetic: {arithmetics[machines[0].name]}")
+    if len(set(arithmetics.values())) != 1:
+        raise Failure(f"machines of one package measure otherwise: {arithmetics}")
+    for machine in machines:
+        maps = Path(f"/proc/{find_process(machine, machine.main_process())}/maps").read_text()
+        loaded = set(re.findall(r"(/\S*)/lib(sep|wcs|erfa|cfitsio)\.so", maps))
+        if {name for _, name in loaded} != {"sep", "wcs", "erfa", "cfitsio"} or {place for place, _ in loaded} != {"/usr/lib/skynode"}:
+            raise Failure(f"{machine.name} has loaded other libraries than the package's: {sorted(loaded)}")
+        if machine is not machines[0]:
+            shutil.copy(machines[0].root / "srv/frame.fits", machine.root / "srv/frame.fits")
+    together, nodes = whole(machines[0], "together", KEY)
+    if set(nodes) != {machine.name for machine in machines}:
+        raise Failure(f"only {nodes} had a part of the scan")
+    for machine in machines:
+        alone, _ = whole(machine, "alone", ["--alone"])
+        if alone != together:
+            raise Failure(f"{machine.name} alone ({machine.suite}) has other bytes than all together")
+    sizes = ", ".join(f"{name} {len(content)} bytes" for name, content in sorted(together.items()))
+    say(f"a scan over {', '.join(f'{machine.name} ({machine.suite})' for machine in machines)}: byte-identical to one of each alone ({sizes})")
+
+
+def otherwise(machine: Machine, first: Machine, machines: list[Machine]) -> None:
+    """A node that measures otherwise gets no part of a scan, and the job says so."""
+    if " fma " not in Path("/proc/cpuinfo").read_text():
+        say("not tried: a node that measures otherwise; this processor has no second form of the mathematical functions")
+        return
+    drop_in = machine.root / "etc/systemd/system/skynode.service.d/otherwise.conf"
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
+    drop_in.write_text("[Service]\nEnvironment=GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4\n")
+    for words in (["daemon-reload"], ["restart", "skynode"]):
+        machine.run("systemctl", *words)
+    settle(machines, machines)
+    job = first.run(*SCAN, "--detach", "--use-node", machine.name, "/srv/frame.fits").stdout.splitlines()[0]
+    why = first.run("skynode", "jobs", "why", job, *KEY).stdout.splitlines()
+    said = next((line for line in why if f"{machine.name}: measures otherwise (libm" in line), None)
+    if not said:
+        raise Failure(f"jobs why does not say that {machine.name} measures otherwise: {why}")
+    first.run("skynode", "jobs", "cancel", job, *KEY)
+    _, nodes = whole(first, "unlike", KEY)
+    if set(nodes) != {other.name for other in machines if other is not machine}:
+        raise Failure(f"{machine.name} measures otherwise, and the scan was done by {nodes}")
+    say(f"{machine.name} without fused multiply-add: no part of a scan; jobs why: {said.strip()}")
+    drop_in.unlink()
+    for words in (["daemon-reload"], ["restart", "skynode"]):
+        machine.run("systemctl", *words)
+    settle(machines, machines)
+
+
+def purge(machine: Machine) -> None:
+    machine.run("apt-get", "purge", "-y", "skynode")
+    if alive := machine.run("pgrep", "-l", "skynode", check=False).stdout.split("\n")[0]:
+        raise Failure(f"the purge leaves a process: {alive}")
+    places = ("/etc/skynode", "/var/lib/skynode", "/usr/bin/skynode", "/usr/lib/skynode", "/usr/share/doc/skynode")
+    left = [place for place in places if (machine.root / place[1:]).exists()]
+    if left or "skynode" in machine.run("getent", "passwd").stdout:
+        raise Failure(f"purge leaves {left or 'the user'}")
+    say(f"{machine.name} ({machine.suite}), purge: nothing left")
+
+
 def trial(machines: list[Machine]) -> None:
     first, second, third = machines[:3]
     began = time.monotonic()
     for machine in machines[:-1]:
         seconds = install(machine)
-        say(f"{machine.name}: apt install {seconds:.1f} s")
+        say(f"{machine.name} ({machine.suite}): apt install {seconds:.1f} s")
     # A job that waits for slots: whoever comes gets its tasks.
     others = machines[:-1]
     settle(others, others)
@@ -269,7 +347,7 @@ def trial(machines: list[Machine]) -> None:
     if not seen.wait(30):
         raise Failure("the last machine got no task")
     total = time.monotonic() - began
-    say(f"{machines[-1].name}: apt install {seconds:.1f} s, first finished task of a running job {total:.1f} s after its begin (wanted: 10)")
+    say(f"{machines[-1].name} ({machines[-1].suite}): apt install {seconds:.1f} s, first finished task of a running job {total:.1f} s after its begin (wanted: 10)")
     if total > 10:
         raise Failure("too slow from apt install to the first task")
     if job.wait(120):
@@ -282,6 +360,8 @@ def trial(machines: list[Machine]) -> None:
     first.run("chmod", "644", "/srv/frame.fits")
     wanted = rows(scan(first, "whole"))
     say(f"a scan from {first.name}: {len(wanted) - 1} sources")
+    alike(machines)
+    otherwise(second, first, machines)
     groups = first.run("find", "/sys/fs/cgroup/system.slice/skynode.service", "-mindepth", "1", "-type", "d", "-printf", "%f\n")
     names = sorted(groups.stdout.split())
     say(f"control groups below the service's: {', '.join(names)}")
@@ -337,27 +417,24 @@ def trial(machines: list[Machine]) -> None:
     first.run("skynode", "simulate", "--cluster-key", "/etc/skynode/cluster.key", "--tasks", "50", "--duration", "10ms")
     before_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
     (first.root / "etc/skynode/skynode.yaml").write_text((first.root / "etc/skynode/skynode.yaml").read_text() + "slots: 1\n")
-    install(first, "--reinstall")
+    for machine in machines[:2]:
+        install(machine, "--reinstall")
     settle(machines, machines)
     after_jobs = first.run("skynode", "jobs", "list", "--cluster-key", "/etc/skynode/cluster.key").stdout.count("\n")
     if after_jobs != before_jobs or "slots: 1" not in (first.root / "etc/skynode/skynode.yaml").read_text():
         raise Failure("the upgrade lost jobs or configuration")
     say("upgrade: configuration and jobs kept")
-    units = [f"/lib/systemd/system/{name}.service" for name in ("skynode", "skynode@dome")]
-    (first.root / units[1][1:]).symlink_to("skynode@.service")
-    verified = first.run("systemd-analyze", "verify", "--man=no", *units)
-    complaints = (verified.stdout + verified.stderr).strip()
-    say(f"systemd-analyze verify: {complaints or 'nothing to say'}")
-    if complaints:
-        raise Failure("units with faults")
+    for machine in machines[:2]:
+        units = [f"/lib/systemd/system/{name}.service" for name in ("skynode", "skynode@dome")]
+        (machine.root / "usr" / units[1][1:]).symlink_to("skynode@.service")
+        verified = machine.run("systemd-analyze", "verify", "--man=no", *units)
+        complaints = (verified.stdout + verified.stderr).strip()
+        say(f"systemd-analyze verify ({machine.suite}): {complaints or 'nothing to say'}")
+        if complaints:
+            raise Failure("units with faults")
     instance(third, machines)
-    third.run("apt-get", "purge", "-y", "skynode")
-    if alive := third.run("pgrep", "-l", "skynode", check=False).stdout.split("\n")[0]:
-        raise Failure(f"the purge leaves a process: {alive}")
-    left = [place for place in ("/etc/skynode", "/var/lib/skynode", "/usr/bin/skynode") if (third.root / place[1:]).exists()]
-    if left or "skynode" in third.run("getent", "passwd").stdout:
-        raise Failure(f"purge leaves {left or 'the user'}")
-    say("purge: nothing left")
+    for machine in (third, second):
+        purge(machine)
     level = re.search(r"([\d.]+) \w+", first.run("systemd-analyze", "security", "skynode", "--no-pager").stdout.splitlines()[-1])
     exposure = float(level.group(1)) if level else 10
     say(f"systemd-analyze security: {exposure} (wanted: 2.0)")
@@ -425,6 +502,7 @@ def idle(machines: list[Machine]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="machines", allow_abbrev=False)
     parser.add_argument("--machines", type=int, default=3)
+    parser.add_argument("--suites", default="bookworm,trixie", help="releases of Debian, with commas in between; the machines are of these in turn")
     parser.add_argument("--package", type=Path, help="default: the newest in dist")
     parser.add_argument("--keep", action="store_true", help="wait for Return before they go")
     options = parser.parse_args()
@@ -436,13 +514,18 @@ def main() -> int:
     if not package:
         sys.exit("machines: no package in dist; make deb makes one")
     began = time.monotonic()
-    base(package)
+    names = [name for name in options.suites.split(",") if name]
+    if not names:
+        sys.exit("machines: --suites names none")
+    suites = [names[number % len(names)] for number in range(options.machines)]
+    for suite in dict.fromkeys(suites):
+        base(suite, package)
     with tempfile.TemporaryDirectory() as folder:
         sh("dpkg-deb", "-x", package, f"{folder}/package")
         key = Path(folder) / "cluster.key"
         sh(f"{folder}/package/usr/bin/skynode", "key", "new", "--output", key)
         try:
-            with cluster(options.machines, package, key) as machines:
+            with cluster(suites, package, key) as machines:
                 try:
                     trial(machines)
                 finally:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Debian machines in containers, with SkyNet's package on them; what is done with them: machines.py.
 #
-#     Tests/Trials/machines/machines.sh [--machines N] [--package FILE] [--keep]        make machines
+#     Tests/Trials/machines/machines.sh [--machines N] [--suites NAME,...] [--package FILE] [--keep]        make machines
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 deploy/setup.sh --machines

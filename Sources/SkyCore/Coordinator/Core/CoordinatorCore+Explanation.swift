@@ -1,8 +1,11 @@
+import Base
 import Transport
 
 extension CoordinatorCore {
     /// Largest number of tasks that an explanation names.
     static let tasksExplained = 20
+    /// Largest number of nodes of a kind that it names.
+    private static let namesExplained = 5
 
     /// What a job waits for; `nil` for a job that is not known.
     ///
@@ -47,6 +50,7 @@ extension CoordinatorCore {
         if waiting.ready > 0, waiting.jobsBeside > 0 {
             reasons.append("\(jobs(waiting.jobsBeside)) of the same priority have their share of the slots")
         }
+        reasons += measureOtherwise(waiting.measureOtherwise)
         if waiting.backingOff > 0 { reasons.append("\(tasks(waiting.backingOff)) to be tried again after a failure") }
         if waiting.running > 0 {
             let verb = waiting.running == 1 ? "1 task runs" : "\(waiting.running) tasks run"
@@ -55,12 +59,26 @@ extension CoordinatorCore {
         return reasons.isEmpty ? ["it is about to get its next tasks, or to end"] : reasons
     }
 
+    /// Which nodes get none of the tasks because they measure otherwise, and what differs.
+    private func measureOtherwise(_ nodes: [NodeID]) -> [String] {
+        Dictionary(grouping: nodes) { dispatch.nodes.arithmetic(of: $0) }
+            .map { arithmetic, nodes in (arithmetic, nodes.map { dispatch.name(of: $0) }.sorted()) }
+            .sorted { ($0.1.first ?? "") < ($1.1.first ?? "") }
+            .map { arithmetic, names in
+                let others = names.count - CoordinatorCore.namesExplained
+                let list = names.prefix(CoordinatorCore.namesExplained).joined(separator: ", ")
+                let all = others > 0 ? "\(list) and \(others) more" : list
+                return arithmetic.map { "\(all): measures otherwise (\($0.difference(from: JobKinds.arithmetic)))" }
+                    ?? "\(all): an older version, which does not say how it measures"
+            }
+    }
+
     /// What stands between a task and a slot: the first requirement that no node meets.
     private func missing(_ waiting: JobWaiting) -> String {
         switch waiting.requirements.first(where: { $0.met == 0 })?.kind {
         case .present: "a node: there is none"
         case .allowed: "a node that the job may use (--use-node, --avoid-node): there is none"
-        case .alike: "a node whose results may stand beside this one's: all it may use are of other versions"
+        case .alike: "a node that measures as this one does: all it may use measure otherwise"
         case .notDraining: "a node that takes new work: all it may use are drained"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
         case .notPaused: "a node to recover: all are in back-off after a failure"
@@ -99,7 +117,7 @@ extension JobWaiting.Requirement {
         switch kind {
         case .present: "are in the cluster"
         case .allowed: "may be used by this job"
-        case .alike: "measure as this version does"
+        case .alike: "measure as this node does"
         case .notDraining: "take new work"
         case .lendsSlots: "lend slots to this coordinator"
         case .notPaused: "are not in back-off after a failure"

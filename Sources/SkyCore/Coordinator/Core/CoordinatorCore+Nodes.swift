@@ -11,8 +11,12 @@ extension CoordinatorCore {
     }
 
     /// A node can be given work.
-    mutating func joined(_ node: NodeID, name: String, version: String = SkyNetVersion.current, isDraining: Bool) {
-        apply(dispatch.join(node, name: name, version: version, isDraining: isDraining, now: now))
+    ///
+    /// - Parameter arithmetic: what the node measures by; `nil` where it does not say.
+    mutating func joined(
+        _ node: NodeID, name: String, arithmetic: Arithmetic? = JobKinds.arithmetic, isDraining: Bool
+    ) {
+        apply(dispatch.join(node, name: name, arithmetic: arithmetic, isDraining: isDraining, now: now))
     }
 
     /// A node is drained, or takes new work again.

@@ -1,3 +1,4 @@
+import Base
 import DequeModule
 import Transport
 
@@ -7,6 +8,8 @@ struct KnownNodes {
     private(set) var present: Set<NodeID> = []
     private(set) var deliveries: [NodeID: Delivery] = [:]
     private var names: [NodeID: String] = [:]
+    /// What the members measure by, as far as they say so.
+    private var arithmetics: [NodeID: Arithmetic] = [:]
     /// The nodes that left, the earliest first. It may name nodes that are back.
     private var gone: Deque<(node: NodeID, at: Duration)> = []
     /// Members that have sent data that makes no sense. A node is removed from this set when its membership ends.
@@ -25,11 +28,14 @@ struct KnownNodes {
 
     func name(of node: NodeID) -> String? { names[node] }
 
+    func arithmetic(of node: NodeID) -> Arithmetic? { arithmetics[node] }
+
     /// - Returns: whether it was not there before.
-    mutating func joined(_ node: NodeID, name: String, now: Duration) -> Bool {
+    mutating func joined(_ node: NodeID, name: String, arithmetic: Arithmetic? = nil, now: Duration) -> Bool {
         forget(now: now)
         guard !distrusted.contains(node) else { return false }
         names[node] = name
+        arithmetics[node] = arithmetic
         return present.insert(node).inserted
     }
 
@@ -48,6 +54,7 @@ struct KnownNodes {
 
     private mutating func leave(_ node: NodeID, now: Duration) -> Bool {
         guard present.remove(node) != nil else { return false }
+        arithmetics[node] = nil
         // A node keeps only results that are not acknowledged. If all are, it has nothing of ours, and its deliveries need not be
         // remembered.
         if deliveries[node]?.isSettled == true { deliveries[node] = nil }

@@ -70,12 +70,13 @@ struct NodeDispatch {
     /// A node can be given work. It is asked what it has of this coordinator's, unless it is the coordinator's own, which started
     /// together with it and has nothing. One on which the coordinator was taken over has what it was given before.
     mutating func join(
-        _ node: NodeID, name: String, version: String, isDraining: Bool, now: Duration
+        _ node: NodeID, name: String, arithmetic: Arithmetic?, isDraining: Bool, now: Duration
     ) -> Consequence {
         var consequence = Consequence(calls: node == own && !incarnation.isTakenOver ? [] : calls.join(node))
-        if nodes.joined(node, name: name, now: now) {
+        if nodes.joined(node, name: name, arithmetic: arithmetic, now: now) {
+            // A node that does not say how it measures is not trusted to measure alike.
             consequence.events.append(
-                .nodeJoined(node, name: name, measuresAlike: SkyNetVersion.measuresAlike(version)))
+                .nodeJoined(node, name: name, measuresAlike: arithmetic == JobKinds.arithmetic))
         }
         consequence.events.append(.nodeDraining(node, isDraining))
         return consequence

@@ -21,6 +21,8 @@ package struct CataloguePage: Codable, Sendable {
     package var total: Int
     /// The number of sources that are cut by the rim of what their sector saw, in the whole image.
     package var truncated: Int
+    /// The arithmetic of the program that measured them; `nil` from a coordinator of an earlier version.
+    package var arithmetic: String?
     /// The filter that the sources were found with.
     package var filter: DetectionFilter
     /// All artificial stars; they come in the first part only.

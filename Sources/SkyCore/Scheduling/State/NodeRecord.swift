@@ -11,8 +11,8 @@ struct NodeRecord {
 
     let id: NodeID
     let name: String
-    /// Whether the node's results may stand beside those of the coordinator's node: a node of another series of versions
-    /// measures differently.
+    /// Whether the node's results may stand beside those of the coordinator's node: a node of another arithmetic
+    /// measures otherwise.
     let measuresAlike: Bool
     /// Slots leased there for this coordinator.
     var slots = 0

@@ -24,6 +24,8 @@ struct EpochComparer: Sendable {
         /// The match of the two images and the parts that were compared. Drawing the changes needs both.
         var pair: EpochPair
         var sectors: [Sector]
+        /// What the new image was measured by; `nil` where that is not known.
+        var arithmetic: Arithmetic?
         var time: Double?
         /// Magnitude of one unit of the new image's flux.
         var zeroPoint: Double
@@ -118,7 +120,8 @@ struct EpochComparer: Sendable {
         let (path, written) = try await write(file, of: new, reference: old, to: item.stem + DifferenceFile.ending)
         return Compared(
             item: item, reference: old, new: new.image, comparison: comparison, pair: pair, sectors: grid.sectors,
-            time: new.time, zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0,
+            arithmetic: new.catalogue.arithmetic, time: new.time,
+            zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0,
             status: max(status, written), differencePath: path)
     }
 

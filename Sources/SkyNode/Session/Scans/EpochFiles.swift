@@ -20,9 +20,10 @@ struct EpochFiles: Sendable {
         for (one, comparison) in zip(compared, series.comparisons) {
             guard !comparer.interrupts.wasInterrupted else { return .cancelled }
             status = max(status, one.status, comparison.depth?.isBlind == true ? .partlyFailed : .done)
-            let table = ChangeTable(
+            var table = ChangeTable(
                 comparison, image: one.item.name, reference: one.reference.name,
                 zeroPoint: one.zeroPoint, hasTimes: series.hasTimes)
+            table.arithmetic = one.arithmetic
             let cutouts = try await comparer.cutouts(one, comparison.changes)
             let tracks = compared.count > 1 ? series.tracks : []
             do {

@@ -24,9 +24,10 @@ struct ScanFetcher {
             first = first ?? page
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
-                let catalogue = Catalogue(
+                var catalogue = Catalogue(
                     info: first?.info ?? page.info, sources: sources, truncated: page.truncated, filter: page.filter,
                     injected: first?.injected)
+                catalogue.arithmetic = first?.arithmetic.map { Arithmetic(PrintableText.of($0)) }
                 return (catalogue, first?.merge)
             }
         }

@@ -39,6 +39,7 @@ struct ScanFiles: Sendable {
         if let detection { section.companions.append(detection.file(catalogue.info)) }
         section.plane = catalogue.info.cube.map { _ in catalogue.info.layer?.plane ?? 1 }
         section.layer = catalogue.info.layer
+        section.arithmetic = catalogue.arithmetic
         self.section = section
     }
 
