@@ -35,7 +35,11 @@ import Transport
             let own = await lost.coordinator.whenLocal { $0.journal.incarnation.coordinator }
             let coordinator = "\(try #require(own))"
             for folder in folders[1...] {
-                let queue = try DatabaseQueue(path: "\(folder)/copies/\(coordinator)/journal.sqlite")
+                // The node may be storing something.
+                var configuration = Configuration()
+                configuration.busyMode = .timeout(30)
+                let queue = try DatabaseQueue(
+                    path: "\(folder)/copies/\(coordinator)/journal.sqlite", configuration: configuration)
                 try await queue.write { try $0.execute(sql: "ALTER TABLE job RENAME TO lost") }
                 try queue.close()
             }

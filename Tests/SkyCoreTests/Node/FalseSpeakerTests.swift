@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import GRDB
 import Logging
 import Testing
 import Transport
@@ -54,7 +55,7 @@ import Transport
             }
             let cluster = Cluster(
                 nodes: nodes, folders: folders, coordinator: journals[0].incarnation.coordinator,
-                replicas: try folders.map { try ReplicaBook(in: $0).own }, system: system)
+                replicas: try folders.map(FalseSpeakerTests.replica), system: system)
             group.addTask { try await body(cluster) }
             do {
                 try await group.next()
@@ -69,9 +70,20 @@ import Transport
         withExtendedLifetime(data) {}
     }
 
+    /// The number of a node's data folder, which that node is using.
+    private static func replica(in folder: String) throws -> ReplicaID {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(30)
+        let queue = try DatabaseQueue(path: folder + "/replicas.sqlite", configuration: configuration)
+        let id = try queue.read { try Int64.fetchOne($0, sql: "SELECT id FROM own") }
+        return ReplicaID(rawValue: UInt64(bitPattern: try #require(id)))
+    }
+
     /// How many others keep copies of a node's journal.
     private static func kept(of node: Node) async -> Int {
-        await node.coordinator.whenLocal { $0.copyReport?.kept.count } ?? nil ?? 0
+        let report = await node.coordinator.whenLocal { $0.copyReport } ?? nil
+        return report?.kept.count ?? 0
     }
 
     private func works(_ cluster: Cluster) async throws {
