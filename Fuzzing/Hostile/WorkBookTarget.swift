@@ -92,12 +92,15 @@ struct HostileClients {
 
     private mutating func reserve() {
         let incarnation = incarnation()
-        guard let request = input.hostile(ReserveRequest(incarnation: incarnation, wanted: Int(input.byte() & 15))),
+        guard
+            let request = input.hostile(
+                ReserveRequest(
+                    incarnation: incarnation, wanted: Int(input.byte() & 15), people: Int(input.byte() & 3) + 1)),
             (try? request.validate()) != nil
         else { return }
         guard
             let (lease, update) = try? book.reserve(
-                request.wanted, by: request.incarnation, from: peer(incarnation), now: now)
+                request.wanted, people: request.people ?? 1, by: request.incarnation, from: peer(incarnation), now: now)
         else {
             return
         }

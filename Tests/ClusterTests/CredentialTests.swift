@@ -4,30 +4,6 @@ import Testing
 
 /// Persons with credentials, at real nodes that have the cluster key.
 @Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(4)))) struct CredentialTests {
-    /// A cluster key and credentials under it.
-    private struct Keys {
-        let folder: ScratchFolder
-        var cluster: String { folder.file("cluster.key") }
-
-        init(_ persons: [(name: String, role: String)]) async throws {
-            folder = try ScratchFolder()
-            #expect(try await Skynode.run("key", "new", "-o", folder.file("cluster.key")).status == 0)
-            for (name, role) in persons { try await issue(name, role, as: name) }
-        }
-
-        func issue(_ name: String, _ role: String, as file: String) async throws {
-            let issued = try await Skynode.run(
-                "key", "issue", name, "--role", role, "--cluster-key", cluster, "-o", folder.file(file))
-            #expect(issued.status == 0 && issued.errors.isEmpty)
-            #expect(issued.output.first?.contains("\(role) \(name), until ") == true)
-        }
-
-        /// The options with which a person's command reaches a node.
-        func of(_ person: String, _ address: String) -> [String] {
-            ["--cluster-key", folder.file(person), "--node", address]
-        }
-    }
-
     private func run(_ words: [String]) async throws -> Ended { try await Skynode.run(words) }
 
     private func submit(_ options: [String], _ tasks: Int = 2, _ duration: String = "1ms") async throws -> String {
@@ -38,7 +14,7 @@ import Testing
     }
 
     @Test func `a user has own jobs only, an operator all, and neither is a node`() async throws {
-        let keys = try await Keys([("alice", "user"), ("bob", "user"), ("olga", "operator")])
+        let keys = try await IssuedKeys([("alice", "user"), ("bob", "user"), ("olga", "operator")])
         try await RunningCluster.with(
             2, slots: 1, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
         ) { cluster in
@@ -105,7 +81,7 @@ import Testing
     }
 
     @Test func `a user's scan is found by the token, and by nobody else's`() async throws {
-        let keys = try await Keys([("alice", "user"), ("bob", "user")])
+        let keys = try await IssuedKeys([("alice", "user"), ("bob", "user")])
         try await RunningCluster.with(
             1, slots: 1, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
         ) { cluster in
@@ -120,7 +96,7 @@ import Testing
     }
 
     @Test func `one who is revoked at one node is out everywhere, and the job goes on`() async throws {
-        let keys = try await Keys([("alice", "user"), ("olga", "operator")])
+        let keys = try await IssuedKeys([("alice", "user"), ("olga", "operator")])
         try await RunningCluster.with(
             5, slots: 1, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
         ) { cluster in
@@ -171,7 +147,7 @@ import Testing
     }
 
     /// The cluster key in another folder, where no revocations lie beside it.
-    private func copied(_ keys: Keys) throws -> String {
+    private func copied(_ keys: IssuedKeys) throws -> String {
         let path = keys.folder.file("other.key")
         try keys.folder.contents("cluster.key").write(to: URL(fileURLWithPath: path))
         chmod(path, 0o600)
@@ -179,7 +155,7 @@ import Testing
     }
 
     @Test func `a changed file of revocations stops no node that runs, and lets none start`() async throws {
-        let keys = try await Keys([("alice", "user")])
+        let keys = try await IssuedKeys([("alice", "user")])
         #expect(try await run(["key", "revoke", "alice", "--cluster-key", keys.cluster]).status == 0)
         let file = keys.cluster + ".revoked"
         let text = try String(decoding: keys.folder.contents("cluster.key.revoked"), as: UTF8.self)
@@ -194,7 +170,7 @@ import Testing
         (["issue", "alice", "--days", "0"], "--days takes"), (["revoke", "a/b"], "not a person's name"),
     ])
     func `a wrong name, role or time is one line of error`(words: [String], reason: String) async throws {
-        let keys = try await Keys([])
+        let keys = try await IssuedKeys([])
         let ended = try await run(["key"] + words + ["--cluster-key", keys.cluster])
         #expect(ended.status == 2 && ended.output.isEmpty && ended.errors.count == 1)
         #expect(ended.errors.first?.contains(reason) == true, "\(ended.errors)")

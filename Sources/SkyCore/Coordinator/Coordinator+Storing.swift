@@ -68,4 +68,17 @@ extension Coordinator {
         updateCore { $0.journalFailed(error.message) }
         releaseWaiters()
     }
+
+    /// Releases the results that are kept in memory, and trims the journal.
+    func trim() async {
+        fetched.removeAll()
+        await journal.trim()
+    }
+
+    /// Sets how much is kept from now on, as the operator wants it.
+    func setLimits(_ retention: JobRetention, _ limits: JournalLimits) async {
+        journal.limits = limits
+        let bytes = journal.isLasting ? limits.bytes : nil
+        updateCore { $0.setLimits(retention, bytes: bytes) }
+    }
 }

@@ -213,16 +213,18 @@ package distributed actor Coordinator: ClusterActor {
         try submission.validate()
         // Only the link's certificate says who submits.
         submission.request.submitter = CallOrigin.person?.name
+        submission.request.limits = callerLimits
         if submission.isRepeated == true, let token = submission.token, let known = await earlierJob(token) {
             return known
         }
         // The key of a job's results needs the whole file to be read. That would be in vain where no results are kept.
         if !journal.isLasting || journal.limits.cache == 0 { submission.request.kind.request.goWithoutCache() }
+        let others = await usageElsewhere(by: submission.request)
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
         updateCore { core in
             taken = Result { () throws(SkyError) in
-                try core.submit(submission.request, token: submission.token, as: new)
+                try core.submit(submission.request, token: submission.token, as: new, beside: others)
             }
         }
         let id = try taken.get()
@@ -368,7 +370,7 @@ package distributed actor Coordinator: ClusterActor {
         let report = job.published.report
         return JobListing(
             id: job.id, title: job.request.title, state: report?.state, priority: job.request.options.priority,
-            reason: report == nil ? core.pauseReason : report?.reason, status: status(of: job),
+            reason: report == nil ? core.pauseReason(of: job) : report?.reason, status: status(of: job),
             submitted: job.stored.submitted, submitter: job.request.submitter, copies: copies)
     }
 
@@ -384,19 +386,6 @@ package distributed actor Coordinator: ClusterActor {
         }
         let status = status(of: job)
         return NodeHealth.Job(id: job.id, completed: status.completed, tasks: status.scheduled)
-    }
-
-    /// Releases the results that are kept in memory, and trims the journal.
-    func trim() async {
-        fetched.removeAll()
-        await journal.trim()
-    }
-
-    /// Sets how much is kept from now on, as the operator wants it.
-    func setLimits(_ retention: JobRetention, _ limits: JournalLimits) async {
-        journal.limits = limits
-        let bytes = journal.isLasting ? limits.bytes : nil
-        updateCore { $0.setLimits(retention, bytes: bytes) }
     }
 
     /// The details of a job that its line in the list does not show.
@@ -493,6 +482,7 @@ package distributed actor Coordinator: ClusterActor {
         let report = copyReport
         (usage.copies, usage.copiesWanted) = (report?.copies, report?.wanted)
         usage.otherCopiesBytes = copies?.room.bytes
+        usage.people = usageByPeople
         return usage
     }
 
@@ -598,6 +588,6 @@ package distributed actor Coordinator: ClusterActor {
             nodes: record.published.report?.nodes ?? core.shares(of: record.id),
             elapsed: record.report?.duration ?? (now - record.submittedAt),
             cached: record.published.report?.cached ?? record.published.cached,
-            paused: record.published.report == nil ? core.pauseReason : nil)
+            paused: record.published.report == nil ? core.pauseReason(of: record) : nil)
     }
 }

@@ -14,5 +14,9 @@ struct OwnedJobs: JobOwner {
         await coordinator.whenLocal { $0.core.jobs.job(withToken: token) } ?? nil
     }
 
+    func usage(of person: String) async -> PersonUsage {
+        await coordinator.whenLocal { $0.core.jobs.quotas.usage(of: person) } ?? PersonUsage(person)
+    }
+
     func list() async -> [JobListing] { await coordinator.whenLocal { $0.ownJobs() } ?? [] }
 }

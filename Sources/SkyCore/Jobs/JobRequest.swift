@@ -1,4 +1,5 @@
 package import Base
+package import Transport
 
 /// One submission: what is to be done, and how often to try.
 ///
@@ -22,6 +23,8 @@ package struct JobRequest: Codable, Sendable {
     /// The name of the person who submitted it, as their credential says. The coordinator sets it, whatever the submission says; `nil`
     /// for whoever has the cluster key.
     package var submitter: String?
+    /// The limits of that person in the credential that submitted it, set in the same way; `nil` where there are none.
+    package var limits: PersonalLimits?
 
     /// The longest time limit that is accepted: a day.
     package static let longestTimeLimit = Duration.seconds(86_400)
@@ -37,6 +40,9 @@ package struct JobRequest: Codable, Sendable {
 
     /// The name that people see: the image, or what is simulated.
     package var title: String { kind.request.title }
+
+    /// Who submitted it, as the scheduler needs to know it.
+    var jobSubmitter: JobSubmitter { JobSubmitter(submitter, slots: limits?.slots) }
 
     /// The options, after the kind of job has adjusted them.
     var schedulingOptions: JobOptions { kind.request.scheduling(options) }

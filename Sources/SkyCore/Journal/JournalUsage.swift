@@ -30,4 +30,6 @@ package struct JournalUsage: Codable, Sendable {
     package var copiesWanted: Int?
     /// How many bytes copies of other nodes' journals take here; `nil` where there are none.
     package var otherCopiesBytes: Int?
+    /// What the jobs of people with credentials take, in the order of names; `nil` where there are none.
+    package var people: [PersonUsage]?
 }

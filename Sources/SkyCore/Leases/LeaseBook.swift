@@ -7,7 +7,7 @@
 ///   the number of running attempts never exceeds the slots, even while the stopped attempts of a lost coordinator are
 ///   still ending.
 /// - A lease ends unless it is renewed. It also ends when its coordinator leaves.
-/// - Slots go where `FairShare` says. Idle slots move at once, and busy slots move when their attempt finishes. Nothing is
+/// - Slots go where `FairShare` says, by the number of people for whom each coordinator works. Idle slots move at once, and busy slots move when their attempt finishes. Nothing is
 ///   killed to make room.
 ///
 /// The book holds no clock: `now` is the time since an arbitrary start. The number of coordinators is bounded by the number
@@ -15,6 +15,9 @@
 package struct LeaseBook {
     /// No machine has a million cores. Larger numbers, from a peer or a flag, are mistakes, and sums of them could overflow.
     package static let slotLimit = 1 << 20
+    /// For so many people a coordinator may say that it works: more than submit to one node, and few enough that one that says so
+    /// leaves something to others on any node of some size.
+    static let peopleLimit = 1000
 
     /// The number of slots of the node, used or not.
     package private(set) var slots: Int
@@ -64,12 +67,16 @@ package struct LeaseBook {
 extension LeaseBook {
     /// Sets how many slots a coordinator wants in total, running attempts included. What is free is granted now, the rest
     /// when it becomes free. This also renews the coordinator's lease. A demand of 0 gives back every idle slot.
+    ///
+    /// - Parameter people: for how many people the coordinator works; it gets a part for each.
     package mutating func reserve(
-        _ wanted: Int, for coordinator: CoordinatorID, now: Duration
+        _ wanted: Int, people: Int = 1, for coordinator: CoordinatorID, now: Duration
     ) -> (lease: Lease, changed: [Lease]) {
         let wanted = min(max(0, wanted), Self.slotLimit)
+        let people = min(max(1, people), Self.peopleLimit)
         if let index = index(of: coordinator) {
             holders[index].wanted = wanted
+            holders[index].people = people
             holders[index].expiry = now + duration
         } else if wanted > 0 {
             // If the coordinator had slots before it was forgotten, it has to learn that it has none now. Therefore the
@@ -77,7 +84,8 @@ extension LeaseBook {
             let fencingToken = nextFencingToken()
             holders.append(
                 LeaseHolder(
-                    coordinator: coordinator, wanted: wanted, fencingToken: fencingToken, expiry: now + duration))
+                    coordinator: coordinator, wanted: wanted, people: people, fencingToken: fencingToken,
+                    expiry: now + duration))
         }
         var changed = rebalance(now: now)
         let own = changed.firstIndex { $0.coordinator == coordinator }.map { changed.remove(at: $0) }
@@ -186,7 +194,7 @@ extension LeaseBook {
         endTurns(now: now)
         let before = holders.map(\.granted)
         let capacity = isDraining ? 0 : max(0, slots - stopping)
-        let fair = FairShare(of: capacity, among: holders.map(\.wanted))
+        let fair = FairShare(of: capacity, among: holders.map(\.wanted), for: holders.map(\.people))
         // Idle slots above the share go at once. Each of them is wanted by somebody below its share, or by nobody, because
         // shares add up to the smaller of what there is and what is wanted.
         for index in holders.indices where holders[index].granted > fair.shares[index] {

@@ -3,6 +3,8 @@ struct LeaseHolder {
     let coordinator: CoordinatorID
     /// The number of slots that it demands in total.
     var wanted = 0
+    /// For how many people it works.
+    var people = 1
     /// The number of slots that it has now. It is never below `running`: a slot in use is taken back only when its attempt ends.
     var granted = 0
     /// How many of its attempts occupy a slot.
@@ -14,9 +16,10 @@ struct LeaseHolder {
     /// When the coordinator must let others have the odd slot that it holds; nil while it holds none.
     var turnEnd: Duration?
 
-    init(coordinator: CoordinatorID, wanted: Int, fencingToken: UInt64, expiry: Duration) {
+    init(coordinator: CoordinatorID, wanted: Int, people: Int, fencingToken: UInt64, expiry: Duration) {
         self.coordinator = coordinator
         self.wanted = wanted
+        self.people = people
         self.fencingToken = fencingToken
         self.expiry = expiry
     }

@@ -18,6 +18,13 @@ extension Copies {
         return jobs
     }
 
+    /// What a person's jobs take at all coordinators that work here but one.
+    nonisolated func usageHere(of person: String, but name: String) async -> PersonUsage {
+        var usage = PersonUsage(person)
+        for owner in ownersHere where owner.name != name { usage += await owner.usage(of: person) }
+        return usage
+    }
+
     /// Where a job is, if a coordinator of this node has it.
     nonisolated func locateHere(_ job: JobID) async -> JobPlace? {
         for owner in ownersHere where await owner.has(job) { return JobPlace(node: system.node, actor: owner.name) }

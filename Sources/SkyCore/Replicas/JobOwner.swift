@@ -8,6 +8,8 @@ protocol JobOwner: Sendable {
     func has(_ job: JobID) async -> Bool
     /// The job that was submitted with a token.
     func job(withToken token: String) async -> JobID?
+    /// What a person's jobs take there.
+    func usage(of person: String) async -> PersonUsage
     /// All its jobs, the oldest first.
     func list() async -> [JobListing]
 }

@@ -8,6 +8,7 @@ package import Transport
 /// does not depend on how many tasks wait. It depends on how many nodes have room; in a busy cluster that is one.
 ///
 /// - Tasks wait here, never on nodes: one is sent only when a slot leased for us is free (`SchedulerDispatch`).
+/// - People share the slots, and so do the jobs of each. Nobody's jobs hold more than their limit (`ScheduledPeople`).
 /// - Jobs take turns. The retries of a job go before its fresh tasks.
 /// - A task has two budgets: one for its own faults, one for nodes that died while they ran it (`SchedulerResults`,
 ///   `TaskRecord`).
@@ -108,10 +109,11 @@ package struct JobScheduler {
 
     private mutating func apply(_ event: Event) {
         switch event {
-        case .submitted(let job, let tasks, let options):
-            if jobs.insert(job, options) { jobs.update(job) { $0.add(tasks) } }
-        case .restored(let job, let tasks, let completed, let failed, let risks, let isSealed, let options):
-            guard jobs.insert(job, options) else { return }
+        case .submitted(let job, let tasks, let options, let submitter):
+            if jobs.insert(job, options, by: submitter) { jobs.update(job) { $0.add(tasks) } }
+        case .restored(
+            let job, let tasks, let completed, let failed, let risks, let isSealed, let options, let submitter):
+            guard jobs.insert(job, options, by: submitter) else { return }
             jobs.update(job) { record in
                 record.restore(tasks, completed: completed, failed: failed)
                 record.isSealed = isSealed
@@ -151,6 +153,8 @@ package struct JobScheduler {
             self.isSuspended = isSuspended
             nextSearch = nil
             nextSpeculation = nil
+        case .withheld(let job, let isWithheld):
+            jobs.withhold(job, isWithheld)
         case .cancelled(let job):
             cancelled(job)
         case .tick:

@@ -44,6 +44,10 @@ struct JobWaiting {
     /// Other jobs with tasks that could run: those that go first, and those that share.
     var jobsAhead = 0
     var jobsBeside = 0
+    /// People, apart from the job's own, to whom those belong that share.
+    var peopleBeside = 0
+    /// How many slots the person's jobs hold, and may hold; `nil` where they may hold more.
+    var quota: (held: Int, limit: Int)?
     /// The tasks that have run longest come first, then those that wait. There are no more than were asked for.
     var open: [Open] = []
 }
@@ -77,11 +81,17 @@ extension JobScheduler {
         waiting.takenByOthers = nodes.reduce(0) { sum, node in sum + node.running.keys.count { $0.job != job } }
         require(.notPaused) { $0.pausedUntil == nil && !$0.isSetAside }
         require(.hasRoom) { $0.running.count < $0.slots }
+        var people: Set<Int> = []
         for other in jobs.ids where other != job {
             guard let other = jobs[other], other.ready > 0 else { continue }
             if other.options.priority > record.options.priority { waiting.jobsAhead += 1 }
-            if other.options.priority == record.options.priority { waiting.jobsBeside += 1 }
+            guard other.options.priority == record.options.priority else { continue }
+            waiting.jobsBeside += 1
+            if other.person != record.person { people.insert(other.person) }
         }
+        waiting.peopleBeside = people.count
+        let held = jobs.people.held(by: record.person)
+        if let limit = record.slotLimit, held >= limit { waiting.quota = (held, limit) }
         waiting.open = open(of: record, now: now, limit: limit)
         return waiting
     }

@@ -28,9 +28,17 @@ extension JobScheduler {
     func expectedTime(of attempt: AttemptID) -> Int { jobs.expectedTime(of: attempt.job) }
 
     mutating func send(_ attempt: AttemptID, to node: NodeID) {
-        let (sent, expected) = (now, expectedTime(of: attempt))
-        roster.update(node) { $0.add(attempt, at: sent, expected: expected) }
+        occupy(node, with: attempt)
         outbox.append(.run(attempt, on: node))
+    }
+
+    /// Takes note that an attempt occupies a slot of its node, and one of its person's.
+    mutating func occupy(_ node: NodeID, with attempt: AttemptID) {
+        let person = jobs.hold(for: attempt.job)
+        let sent = NodeRecord.Sent(at: now, expected: expectedTime(of: attempt), person: person)
+        var isNew = false
+        roster.update(node) { isNew = $0.add(attempt, sent) }
+        if !isNew { jobs.release(person) }
     }
 
     /// Ends what is due: back-offs, pauses of nodes, and the waits of tasks for a preferred node.

@@ -4,13 +4,13 @@ extension JobScheduler {
     /// An event that the coordinator hands to the scheduler.
     package enum Event: Hashable, Sendable {
         /// A new job with its first tasks. A job that is already here is not added again.
-        case submitted(JobID, tasks: Int, JobOptions = JobOptions())
+        case submitted(JobID, tasks: Int, JobOptions = JobOptions(), by: JobSubmitter = JobSubmitter())
         /// A job of an earlier incarnation of this coordinator. It has `tasks` tasks in all. The tasks in `completed` are
         /// done, those in `failed` have failed, and those in `risks` were running on the coordinator's own node when that
         /// died.
         case restored(
             JobID, tasks: Int, completed: FinishedTasks, failed: FinishedTasks, risks: [TaskRisk] = [], isSealed: Bool,
-            JobOptions)
+            JobOptions, by: JobSubmitter = JobSubmitter())
         /// A job in phases has `count` more tasks, which are numbered on from the last one. Earlier results answer some of
         /// them (`answered`). Some need data that the node of an earlier task has at hand (`affinity`).
         case tasksAdded(JobID, count: Int, answered: [TaskID] = [], affinity: [TaskID: TaskID] = [:])
@@ -40,6 +40,8 @@ extension JobScheduler {
         case adopted(AttemptID, on: NodeID)
         /// Nothing may be sent for a while (`true`), or it may be sent again (`false`).
         case suspended(Bool)
+        /// A job gets no slot for a while (`true`), or gets slots again (`false`). What runs goes on.
+        case withheld(JobID, Bool)
         /// Give up a job.
         case cancelled(JobID)
         /// `nextWake` is due.

@@ -11,16 +11,15 @@ extension JobScheduler {
         var node: NodeID?
         /// The attempt that runs on that node, once it does.
         var attempt: AttemptID?
+        /// The job for which that node is emptied, and the person who holds a slot meanwhile. Otherwise the person's other tasks
+        /// might take the last one that their limit allows.
+        var reserved: (job: JobID, person: Int?)?
     }
 
     /// Sets a node aside for the next task, and sends the task there once nothing else runs there.
     mutating func isolate() {
         guard !isolation.waiting.isEmpty, isolation.attempt == nil else { return }
-        while let next = isolation.waiting.first, jobs.task(next.entry.task, of: next.job)?.ticket != next.entry.ticket
-        {
-            isolation.waiting.removeFirst()
-        }
-        guard let next = isolation.waiting.first, let record = jobs[next.job], let task = record[next.entry.task] else {
+        guard let next = nextSuspect(), let record = jobs[next.job], let task = record[next.entry.task] else {
             return endIsolation()
         }
         // The node's slots may have gone to another coordinator.
@@ -33,15 +32,39 @@ extension JobScheduler {
             isolation.node = node
             roster.update(node) { $0.isSetAside = true }
         }
+        if isolation.reserved?.job != next.job {
+            endReservation()
+            isolation.reserved = (next.job, jobs.hold(for: next.job))
+        }
         guard let node = isolation.node, roster[node]?.running.isEmpty == true else { return }
         isolation.waiting.removeFirst()
         guard let number = jobs.update(next.job, { $0.start(next.entry.task, on: node) }) else { return }
         let attempt = AttemptID(job: next.job, task: TaskID(next.entry.task), number: number, generation: generation)
         isolation.attempt = attempt
+        endReservation()
         send(attempt, to: node)
     }
 
+    /// The first task that still waits to be tried in isolation and whose person may hold one more slot. Those whose person may not
+    /// go to the end of the line.
+    private mutating func nextSuspect() -> (job: JobID, entry: RetryEntry)? {
+        for _ in 0..<isolation.waiting.count {
+            guard let first = isolation.waiting.first else { return nil }
+            let isCurrent = jobs.task(first.entry.task, of: first.job)?.ticket == first.entry.ticket
+            if isCurrent, isolation.reserved?.job == first.job || jobs.mayHold(first.job) { return first }
+            isolation.waiting.removeFirst()
+            if isCurrent { isolation.waiting.append(first) }
+        }
+        return nil
+    }
+
+    private mutating func endReservation() {
+        jobs.release(isolation.reserved?.person)
+        isolation.reserved = nil
+    }
+
     mutating func endIsolation() {
+        endReservation()
         isolation.attempt = nil
         guard let node = isolation.node else { return }
         isolation.node = nil

@@ -22,7 +22,9 @@ extension JobScheduler {
     ///
     /// - Returns: whether the attempt ran in isolation, with nothing else allowed beside it.
     mutating func freeSlot(of attempt: AttemptID, on node: NodeID) -> Bool {
-        roster.update(node) { $0.remove(attempt) }
+        var freed: NodeRecord.Sent?
+        roster.update(node) { freed = $0.remove(attempt) }
+        jobs.release(freed?.person)
         guard isolation.attempt == attempt else { return false }
         endIsolation()
         return true
@@ -31,8 +33,7 @@ extension JobScheduler {
     /// Takes up an attempt that runs on a node and that this scheduler did not know of, so that its task need not be tried again.
     mutating func adopted(_ attempt: AttemptID, on node: NodeID) {
         guard roster.isLive(node), roster.sent(attempt, to: node) == nil else { return }
-        let (now, expected) = (now, expectedTime(of: attempt))
-        roster.update(node) { $0.add(attempt, at: now, expected: expected) }
+        occupy(node, with: attempt)
         if jobs.update(attempt.job, { $0.adopt(attempt, on: node) }) != true {
             outbox.append(.stop(attempt, on: node))
         }
@@ -89,6 +90,7 @@ extension JobScheduler {
     /// Gives up the attempts on a node that is gone, and lets their tasks run elsewhere.
     mutating func nodeLost(_ node: NodeID) {
         guard let record = roster.remove(node) else { return }
+        for sent in record.running.values { jobs.release(sent.person) }
         let wasAlone = isolation.node == node && isolation.attempt != nil
         if isolation.node == node { endIsolation() }
         for attempt in record.running.keys.sorted() {

@@ -19,7 +19,7 @@ extension JobScheduler {
         guard !tails.isEmpty else { return }
         var idle = roster.idleSlots
         speculationAllowed = now + policy.speculationInterval
-        for job in tails {
+        for job in tails where jobs.mayHold(job.id) {
             let limit =
                 job.meanSeconds == nil
                 ? policy.firstSpeculationDelay
@@ -33,6 +33,7 @@ extension JobScheduler {
                     nextSpeculation = min(nextSpeculation ?? due, due)
                     break
                 }
+                guard jobs.mayHold(job.id) else { break }
                 guard idle > 0, let node = speculationNode(for: attempt.task, of: job, besides: attempt.node) else {
                     // Nodes may have slots that we gave back, and that a higher demand would get again.
                     speculationsWanted += 1

@@ -78,6 +78,8 @@ package struct JobReport: Codable, Sendable {
     /// What each node did, in the order of names, as far as this incarnation of the coordinator has seen it. Earlier results
     /// took no work. `nil` from a coordinator of an earlier version.
     package var work: [NodeWork]?
+    /// About how many bytes are stored of the job, request and results; `nil` where whoever has the cluster key submitted it.
+    package var bytes: Int?
 }
 
 /// One node's part in a job.

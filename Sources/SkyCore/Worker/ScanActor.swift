@@ -90,7 +90,8 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func reserve(_ request: ReserveRequest) throws -> Lease {
         try listening {
             let (lease, update) = try book.reserve(
-                request.wanted, by: request.incarnation, request.proof, from: caller, now: now)
+                request.wanted, people: request.people ?? 1, by: request.incarnation, request.proof, from: caller,
+                now: now)
             carryOut(update)
             return lease
         }

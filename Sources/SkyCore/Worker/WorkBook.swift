@@ -143,11 +143,12 @@ package struct WorkBook {
 
     /// Works like `LeaseBook.reserve`.
     package mutating func reserve(
-        _ wanted: Int, by incarnation: CoordinatorIncarnation, _ proof: IdentityProof? = nil, from peer: NodeID,
+        _ wanted: Int, people: Int = 1, by incarnation: CoordinatorIncarnation, _ proof: IdentityProof? = nil,
+        from peer: NodeID,
         now: Duration
     ) throws(Rejection) -> (lease: Lease, update: Update) {
         var update = try greet(incarnation, proof, from: peer, now: now)
-        let (lease, changed) = leases.reserve(wanted, for: incarnation.coordinator, now: now)
+        let (lease, changed) = leases.reserve(wanted, people: people, for: incarnation.coordinator, now: now)
         update.merge(settle(changed, now: now))
         return (lease, update)
     }

@@ -40,6 +40,9 @@ extension ReserveRequest: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
         try incarnation.validate()
         try InvalidMessage.unless(wanted >= 0, "a coordinator wants 0 slots or more, not \(wanted)")
+        try InvalidMessage.unless(
+            (1...LeaseBook.peopleLimit).contains(people ?? 1),
+            "a coordinator works for 1 to \(LeaseBook.peopleLimit) people")
     }
 }
 

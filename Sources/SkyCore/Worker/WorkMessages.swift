@@ -20,12 +20,14 @@ package struct RunRequest: Codable, Sendable {
 package struct ReserveRequest: Codable, Sendable {
     package var incarnation: CoordinatorIncarnation
     package var wanted: Int
+    /// For how many people with jobs the coordinator works; `nil` for one, and from nodes of versions that do not report this.
+    package var people: Int?
     /// That the coordinator speaks; `nil` where its journal was made by an earlier version.
     var proof: IdentityProof?
 
     private enum CodingKeys: String, CodingKey {
         case incarnation = "life"
-        case wanted, proof
+        case wanted, people, proof
     }
 }
 

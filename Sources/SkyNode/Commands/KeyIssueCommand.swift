@@ -12,9 +12,13 @@ struct KeyIssueCommand: ParsableCommand {
             jobs, and drains nodes. Neither can be a node or make further credentials. The file takes the place of the \
             cluster key: --cluster-key laptop.pem, or ~/.config/skynode/cluster.key on the person's machine.
 
+            A user may have limits: --slots, --jobs, --bytes. Each node keeps them for the jobs that are submitted to it; what was \
+            submitted before keeps the limits that it was submitted with.
+
             EXAMPLES:
               skynode key issue alice > laptop.pem                 a user's, for a year
               skynode key issue --role operator bob -o bob.pem
+              skynode key issue eve --slots 4 --jobs 10 --bytes 20G > eve.pem
               skynode key revoke alice                             takes alice's back
             """)
 
@@ -33,6 +37,18 @@ struct KeyIssueCommand: ParsableCommand {
     @Option(help: ArgumentHelp("For how long it is good, at most as long as the cluster key.", valueName: "n"))
     var days = Int(Credential.standardLifetime / 86_400)
 
+    @Option(help: ArgumentHelp("How many slots a user's jobs may hold together. Default: no limit.", valueName: "n"))
+    var slots: Int?
+
+    @Option(help: ArgumentHelp("How many of a user's jobs may go on at once. Default: no limit.", valueName: "n"))
+    var jobs: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many bytes a user's jobs may store, also those that have ended: 500M, 20G. Default: no limit.",
+            valueName: "size"))
+    var bytes: SizeArgument?
+
     @OptionGroup var key: KeyFileOption
 
     @Option(
@@ -47,11 +63,24 @@ struct KeyIssueCommand: ParsableCommand {
                 "a person's name has 1 to 63 letters, digits, and . _ - @, and begins with a letter or digit")
         }
         guard (1...3650).contains(days) else { throw ValidationError("--days takes a number from 1 to 3650") }
+        for (subject, value) in [(.slots, slots), (.jobs, jobs)] as [(PersonalLimits.Subject, Int?)] {
+            guard let value, !subject.range.contains(value) else { continue }
+            throw ValidationError("--\(subject.rawValue) takes a number from 1 to \(subject.range.upperBound)")
+        }
+        guard limits != nil else { throw ValidationError("--bytes takes a size from 1 to 1024T") }
+        guard role == .user || limits?.isEmpty == true else {
+            throw ValidationError("--slots, --jobs and --bytes are for users; an operator has no limits")
+        }
     }
+
+    /// The result is `nil` where one is out of its range.
+    private var limits: PersonalLimits? { PersonalLimits(slots: slots, jobs: jobs, bytes: bytes?.count) }
 
     func run() throws {
         let (path, key) = try key.read()
-        guard let person = Person(name: name, role: role.callerRole) else { throw ValidationError("no name") }
+        guard let limits, let person = Person(name: name, role: role.callerRole, limits: limits) else {
+            throw ValidationError("no name")
+        }
         // What was revoked lately counts for a while to come; a credential that is made here is not meant.
         let revocations = try Revocations(
             contentsOf: Revocations.path(besideKey: path), for: .clusterKey(key))
@@ -59,9 +88,10 @@ struct KeyIssueCommand: ParsableCommand {
             to: person, by: key, validFor: TimeInterval(days) * 86_400, now: .now, after: revocations.time(of: name))
         if let output {
             try KeyOutput.create(output, credential.pem)
+            let words = LimitWords.of(limits).map { ", \($0)" } ?? ""
             Console.output(
-                "wrote \(PrintableText.of(output)), readable by you alone: \(person), until \(DayText.of(credential.validUntil))"
-            )
+                "wrote \(PrintableText.of(output)), readable by you alone: \(person)\(words), "
+                    + "until \(DayText.of(credential.validUntil))")
             return
         }
         try KeyOutput.standardOutput(credential.pem)

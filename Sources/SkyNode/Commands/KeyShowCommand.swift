@@ -7,8 +7,8 @@ struct KeyShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a key's fingerprint and until when it is valid; nothing secret.",
         discussion: """
-            Two machines are of one cluster if their keys have the same fingerprint. Of a credential it shows whose it is, of a \
-            cluster key also who is revoked.
+            Two machines are of one cluster if their keys have the same fingerprint. Of a credential it shows whose it is and its \
+            limits, of a cluster key also who is revoked.
             """,
         aliases: ["show-id"])
 
@@ -27,6 +27,7 @@ struct KeyShowCommand: ParsableCommand {
             }
         case .credential(let credential):
             Console.output("credential   \(credential.person)")
+            if let words = LimitWords.of(credential.person.limits) { Console.output("limits       \(words)") }
             show(credential.clusterFingerprint, credential.validUntil)
         }
     }

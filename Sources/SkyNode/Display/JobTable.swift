@@ -103,7 +103,10 @@ struct JobDetailLines {
             "tasks      \(status.scheduled) scheduled, \(status.running) running, \(status.completed) completed, "
                 + "\(status.failed) failed, \(status.retries) retried",
         ]
-        if let submitter = job.submitter { lines.append("by         \(PrintableText.of(submitter))") }
+        if let submitter = job.submitter {
+            let limits = LimitWords.of(details.request.limits).map { "; \($0)" } ?? ""
+            lines.append("by         \(PrintableText.of(submitter))\(limits)")
+        }
         if let copies = job.copies, copies.wanted > 0 || !copies.copies.isEmpty {
             lines.append("copies     \(CopyWords.long(copies))")
         }
@@ -143,6 +146,8 @@ struct JobLine: Encodable {
     var coordinator: String?
     /// The person who submitted it, by their credential.
     var submitter: String?
+    /// The limits of that person, by the credential that submitted it.
+    var limits: PersonalLimits?
     var copies: CopyLine?
 
     init(_ job: JobListing, _ details: JobDetails? = nil, coordinator: String? = nil) {
@@ -152,6 +157,7 @@ struct JobLine: Encodable {
         state = JobTable.state(job)
         reason = job.reason
         submitter = job.submitter
+        limits = details?.request.limits
         copies = job.copies.map(CopyLine.init)
         priority = job.priority
         submitted = JobTable.time(job.submitted)

@@ -1,3 +1,4 @@
+import Base
 import SkyCore
 
 /// What a node's journal holds, for people.
@@ -21,5 +22,10 @@ struct StorageLines {
                 $0 > 0 ? ["copies of other nodes' jobs: \(size($0)) of \(size(usage.limit))"] : []
             }
                 ?? [])
+            + (usage.people ?? []).map { person in
+                let jobs = person.jobs == 1 ? "1 job" : "\(person.jobs) jobs"
+                return
+                    "by \(PrintableText.of(person.name)): about \(size(person.bytes)) in \(jobs), \(person.active) of them going on"
+            }
     }
 }

@@ -43,7 +43,9 @@ public struct Credential: Sendable {
                     CertificateExtension(.keyUsage, "critical,digitalSignature"),
                     // It dials, and nobody dials it.
                     CertificateExtension(.extendedKeyUsage, "clientAuth"),
-                    CertificateExtension(.subjectAlternativeName, "URI:\(person.uri)"),
+                    CertificateExtension(
+                        .subjectAlternativeName,
+                        ([person.uri] + person.limits.uris).map { "URI:\($0)" }.joined(separator: ",")),
                     CertificateExtension(.authorityKeyIdentifier, "keyid"),
                 ]
             ).issued(to: privateKey, by: (key.certificate, key.privateKey))

@@ -33,9 +33,11 @@ package enum PeerIdentity: Hashable, Sendable {
         guard bytes.count <= PeerIdentity.certificateLimit, let certificate = try? Certificate(der: bytes)
         else { return nil }
         let uris = certificate.uris
-        let (nodes, persons) = (uris.compactMap(PeerIdentity.node), uris.compactMap(Person.init(uri:)))
+        guard let limits = PersonalLimits(uris: uris) else { return nil }
+        let nodes = uris.compactMap(PeerIdentity.node)
+        let persons = uris.compactMap { Person(uri: $0, limits: limits) }
         switch (nodes.count, persons.count) {
-        case (1, 0): self = .node(nodes[0])
+        case (1, 0) where limits.isEmpty: self = .node(nodes[0])
         case (0, 1): self = .person(PersonalCertificate(persons[0], certificate))
         default: return nil
         }
@@ -97,8 +99,8 @@ extension Person {
     /// The person as a name in a certificate.
     var uri: String { "\(Person.prefix)\(roleName):\(name)" }
 
-    /// The result is `nil` for every text that is not exactly a person's.
-    init?(uri: String) {
+    /// The result is `nil` for every text that is not exactly a person's, and for a person who may not have these limits.
+    init?(uri: String, limits: PersonalLimits) {
         let parts = uri.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 4, uri.hasPrefix(Person.prefix) else { return nil }
         let role: CallerRole
@@ -107,7 +109,7 @@ extension Person {
         case "operator": role = .operator
         default: return nil
         }
-        self.init(name: String(parts[3]), role: role)
+        self.init(name: String(parts[3]), role: role, limits: limits)
     }
 }
 

@@ -16,14 +16,16 @@ public struct Person: Hashable, Codable, Sendable, CustomStringConvertible {
     public let name: String
     /// What the person may do: `user` or `operator`.
     public let role: CallerRole
+    /// How much a user may use. An operator has no limits.
+    public let limits: PersonalLimits
 
     /// The longest name, in bytes.
     static let nameLimit = 63
 
-    /// The result is `nil` where it is no name of a person, or no role of one.
-    public init?(name: String, role: CallerRole) {
-        guard Person.isValidName(name), role != .node else { return nil }
-        (self.name, self.role) = (name, role)
+    /// The result is `nil` where it is no name of a person, no role of one, or where somebody else than a user is limited.
+    public init?(name: String, role: CallerRole, limits: PersonalLimits = PersonalLimits()) {
+        guard Person.isValidName(name), role != .node, role == .user || limits.isEmpty else { return nil }
+        (self.name, self.role, self.limits) = (name, role, limits)
     }
 
     /// A name has letters and digits of ASCII, and `. _ - @` between them: it stands in certificates, lists and logs, and two names

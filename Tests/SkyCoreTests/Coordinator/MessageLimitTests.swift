@@ -78,6 +78,14 @@ import Transport
         endlessly.timeLimit = .seconds(1)
         #expect(throws: Never.self) { try endlessly.validate() }
         #expect(throws: InvalidMessage.self) { try ReserveRequest(incarnation: incarnation, wanted: -1).validate() }
+        for people in [0, -1, .min, .max, LeaseBook.peopleLimit + 1] {
+            #expect(throws: InvalidMessage.self) {
+                try ReserveRequest(incarnation: incarnation, wanted: 1, people: people).validate()
+            }
+        }
+        #expect(throws: Never.self) {
+            try ReserveRequest(incarnation: incarnation, wanted: 1, people: LeaseBook.peopleLimit).validate()
+        }
         #expect(throws: InvalidMessage.self) {
             try CollectRequest(
                 incarnation: CoordinatorIncarnation(incarnation.coordinator, generation: .max), received: 0,

@@ -47,6 +47,44 @@ import Transport
         #expect(isNext, "and then the next event has its turn")
     }
 
+    @Test func `nodes that lend less than was demanded hear at once for how many people`() {
+        var dispatch = dispatch()
+        func decide(_ events: JobScheduler.Event...) -> [JobScheduler.Action] {
+            var actions: [JobScheduler.Action] = []
+            for event in events { _ = dispatch.enqueue(event) }
+            while let next = dispatch.nextActions(now: .zero) { actions += next }
+            for case .reserve(let node, let wanted) in actions { _ = dispatch.reserve(wanted, on: node) }
+            return actions
+        }
+        _ = join(own, &dispatch)
+        _ = join(other, &dispatch)
+        let alice = JobSubmitter("alice")
+        _ = decide(.nodeJoined(own), .nodeJoined(other), .submitted(job, tasks: 100, by: alice))
+        #expect(dispatch.announcePeople().isEmpty, "one is what nodes believe")
+        for node in [own, other] {
+            let request = dispatch.nextReservation(for: node)
+            #expect(request?.wanted == 128 && request?.people == nil)
+            #expect(dispatch.nextReservation(for: node) == nil)
+        }
+        _ = decide(.leased(own, slots: 4, fencingToken: 1), .leased(other, slots: 128, fencingToken: 1))
+        for node in [own, other] { while dispatch.nextReservation(for: node) != nil {} }
+        _ = decide(.submitted(JobID(rawValue: 8), tasks: 1, by: JobSubmitter("bob")))
+        #expect(dispatch.announcePeople() == [NodeCalls.Call(.reserve, own)])
+        #expect(dispatch.announcePeople().isEmpty)
+        #expect(dispatch.nextReservation(for: own)?.people == 2)
+        #expect(dispatch.nextReservation(for: own) == nil)
+        // The other node hears of it when it lends less.
+        #expect(
+            dispatch.leased(Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 7, slots: 4), on: own).calls
+                .isEmpty)
+        let less = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 8, slots: 60)
+        #expect(dispatch.leased(less, on: other).calls == [NodeCalls.Call(.reserve, other)])
+        #expect(dispatch.leased(less, on: other).calls.isEmpty, "it is under way")
+        #expect(dispatch.nextReservation(for: other)?.people == 2)
+        #expect(dispatch.nextReservation(for: other) == nil)
+        #expect(dispatch.leased(less, on: other).calls.isEmpty)
+    }
+
     /// Found by the simulation, whose histories changed: a node that has just started asked itself what it had.
     @Test func `another node is asked for its attempts, and the coordinator's own is not`() {
         var dispatch = dispatch()

@@ -62,6 +62,45 @@ struct LeaseBookTests {
         #expect(book.lease(of: bert)?.slots == 4)
     }
 
+    @Test("gives a coordinator that works for three people three times as much")
+    func sharesByPeople() {
+        var book = book(slots: 8)
+        _ = book.reserve(100, for: anna, now: .zero)
+        #expect(book.reserve(100, people: 3, for: bert, now: .zero).lease.slots == 6)
+        #expect(book.lease(of: anna)?.slots == 2)
+        // Who wants less than that gets it.
+        #expect(book.reserve(5, people: 3, for: bert, now: .zero).lease.slots == 5)
+        #expect(book.lease(of: anna)?.slots == 3)
+        #expect(book.reserve(100, for: bert, now: .zero).lease.slots == 4, "it works for one again")
+        for absurd in [0, -1, Int.min] {
+            #expect(book.reserve(100, people: absurd, for: bert, now: .zero).lease.slots == 4)
+        }
+        #expect(book.reserve(100, people: .max, for: bert, now: .zero).lease.slots == 7, "one is left")
+    }
+
+    @Test("lets nobody wait for ever beside one that works for many people", arguments: [1, 2, 5, 8])
+    func fewAreServedBesideMany(slots: Int) {
+        var book = book(slots: slots)
+        var (served, now): ([CoordinatorID: Int], Duration) = ([:], .zero)
+        for task in 0..<100 {
+            _ = book.reserve(100, people: 10, for: bert, now: now)
+            _ = book.reserve(100, for: anna, now: now)
+            for coordinator in [anna, bert] {
+                served[coordinator, default: 0] += book.lease(of: coordinator)?.slots ?? 0
+            }
+            for coordinator in [anna, bert] {
+                for slot in 0..<(book.lease(of: coordinator)?.slots ?? 0) {
+                    _ = book.start(
+                        attempt(task * 100 + slot + (coordinator == anna ? 50 : 0)), for: coordinator, now: now)
+                }
+            }
+            now += .seconds(4)
+            for slot in 0..<100 { _ = book.finish(attempt(task * 100 + slot), now: now) }
+        }
+        let (few, many) = (served[anna, default: 0], served[bert, default: 0])
+        #expect(few >= 10 && many * 10 >= few * 9, "\(served)")
+    }
+
     @Test("lets two coordinators take turns on one slot, however long their tasks are", arguments: [1, 5, 7, 10, 60])
     func takesTurns(seconds: Int) {
         var book = book(slots: 1)

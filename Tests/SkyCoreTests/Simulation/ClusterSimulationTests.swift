@@ -99,6 +99,11 @@ extension SimulatedCluster {
             if chance(10) { request.allowedFailures = Int.random(in: 0...2, using: &random) }
             if chance(10) { request.deadline = delay(500...8000) }
             if chance(15) { request.options.avoid = ["host\(Int.random(in: 1...4, using: &random))"] }
+            // Some people have limits, which hold up nothing for ever.
+            if let name = [nil, "alice", "bob", "eve"][Int(id.rawValue % 4)] {
+                request.submitter = name
+                request.limits = PersonalLimits(slots: name == "bob" ? nil : Int(id.rawValue / 4 % 3) + 1)
+            }
             let start = delay(0...500)
             schedule(.submitted(request, id, token: "\(id)", host: host), after: start)
             // Somebody who heard no answer asks again.

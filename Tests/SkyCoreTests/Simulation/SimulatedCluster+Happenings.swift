@@ -247,7 +247,8 @@ extension SimulatedCluster {
             case .reserve(let request):
                 guard
                     let (lease, update) = try hosts[peer].process?.book.reserve(
-                        request.wanted, by: request.incarnation, from: caller.node, now: now)
+                        request.wanted, people: request.people ?? 1, by: request.incarnation, from: caller.node,
+                        now: now)
                 else { return }
                 follow(update, at: peer)
                 answer(.lease(lease), to: caller, from: target)

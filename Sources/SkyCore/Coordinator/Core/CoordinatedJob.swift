@@ -24,6 +24,8 @@ struct CoordinatedJob {
     /// Whether to store which of its tasks run on this node, because an earlier incarnation of the coordinator did not end in
     /// order.
     var isRisky = false
+    /// About how many bytes are stored of it, if somebody with a credential submitted it.
+    var bytes = 0
     /// Why the job was aborted.
     var abort: SkyError?
     /// The report, set when the job's end has been decided, and published when that is stored.

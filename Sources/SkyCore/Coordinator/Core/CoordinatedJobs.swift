@@ -13,6 +13,8 @@ struct CoordinatedJobs {
     private(set) var ended = EndedJobs()
     /// The task counts of all jobs of this incarnation.
     private(set) var counts = TaskCounts()
+    /// What each person's jobs take.
+    private(set) var quotas = QuotaBook()
     private var records: [JobID: CoordinatedJob] = [:]
     private var byToken: [String: JobID] = [:]
     private var deadlines: [(due: Duration, job: JobID)] = []
@@ -55,16 +57,21 @@ struct CoordinatedJobs {
 
     /// Accepts a job. A submission with a known token is not accepted again.
     ///
-    /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, and where the request cannot
-    ///   be written down.
+    /// - Parameter other: what the submitter's jobs take at other coordinators of this node.
+    /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, where the submitter's limits are
+    ///   reached, and where the request cannot be written down.
     mutating func submit(
-        _ request: JobRequest, token: String?, as id: JobID, now: Duration, wall: UInt64
+        _ request: JobRequest, token: String?, as id: JobID, beside other: PersonUsage? = nil,
+        now: Duration, wall: UInt64
     ) throws(SkyError) -> Admission {
         let encoded = try JournalText.encode(request)
         if let token, let known = byToken[token] {
             // The earlier request is encoded again. The text of a job that was read from the journal is not kept, and an earlier
             // version may have encoded it.
-            guard let job = records[known], try JournalText.encode(job.stored.request) == encoded else {
+            // A person may have got another credential with other limits meanwhile.
+            var earlier = records[known]?.request
+            earlier?.limits = request.limits
+            guard let earlier, try JournalText.encode(earlier) == encoded else {
                 throw SkyError(.badInput, "the token belongs to job \(known), which was asked for something else")
             }
             return .known(known)
@@ -72,11 +79,22 @@ struct CoordinatedJobs {
         guard activeCount < CoordinatedJobs.activeLimit else {
             throw SkyError(.failed, "\(activeCount) jobs go on already; submit it when some of them have ended")
         }
+        if let refusal = quotas.refusal(of: request, beside: other, largest: { largestJob(of: request.submitter) }) {
+            throw refusal
+        }
         var stored = StoredJob(id: id, token: token, request: request, submitted: wall)
         stored.encodedRequest = encoded
         stored.submittedRun = ranBefore + now
-        insert(CoordinatedJob(stored: stored, submittedAt: now, plan: request.kind.request.plan()), now: now)
+        var job = CoordinatedJob(stored: stored, submittedAt: now, plan: request.kind.request.plan())
+        if request.submitter != nil { job.bytes = StoredJob.rowBytes + encoded.count }
+        insert(job, now: now)
         return .new(stored)
+    }
+
+    /// The job of a person of which most is stored. It looks at all jobs, for somebody who has to delete some.
+    private func largestJob(of person: String?) -> (job: JobID, bytes: Int)? {
+        records.values.filter { $0.request.submitter == person }
+            .max { ($0.bytes, $0.id) < ($1.bytes, $1.id) }.map { ($0.id, $0.bytes) }
     }
 
     /// Takes a job over from an earlier incarnation, with what was stored of it.
@@ -91,6 +109,11 @@ struct CoordinatedJobs {
         (job.published, job.decided) = (replay.published, replay.published)
         job.issued = replay.tasks
         job.isRisky = replay.isRisky
+        if job.request.submitter != nil {
+            let request = (try? JournalText.encode(job.request).count) ?? 0
+            // Of a job that has ended, only the report is read. It says how many bytes there are.
+            job.bytes = stored.report?.bytes ?? StoredJob.rowBytes + request + replay.bytes
+        }
         for event in replay.events { job.log.append(event, time: age) }
         if let report = stored.report {
             job.report = report
@@ -105,6 +128,7 @@ struct CoordinatedJobs {
     private mutating func insert(_ job: CoordinatedJob, now: Duration) {
         records[job.id] = job
         order.append(job.id)
+        quotas.insert(job.id, job.request, bytes: job.bytes, isActive: job.isActive)
         if let token = job.stored.token { byToken[token] = job.id }
         guard job.isActive else { return }
         activeCount += 1
@@ -148,9 +172,10 @@ struct CoordinatedJobs {
             scheduled: outcome.completed + outcome.failed + outcome.cancelled,
             completed: outcome.completed, failed: outcome.failed, retries: outcome.retries,
             duration: now - record.submittedAt, nodes: record.decided.shares(), cached: record.decided.cached,
-            work: record.work.list)
+            work: record.work.list, bytes: record.request.submitter == nil ? nil : record.bytes)
         records[job]?.report = report
         activeCount -= 1
+        quotas.end(job, of: record.request.submitter)
         records[job]?.stored.ended = wall
         records[job]?.plan.release()
         records[job]?.uncommitted = [:]
@@ -165,6 +190,8 @@ struct CoordinatedJobs {
         guard let record = records.removeValue(forKey: job) else { return false }
         if let place = order.firstIndex(of: job) { order.remove(at: place) }
         ended.remove(job)
+        if record.isActive { quotas.end(job, of: record.request.submitter) }
+        quotas.remove(record.bytes, of: record.request.submitter)
         if let token = record.stored.token { byToken[token] = nil }
         return true
     }
@@ -284,6 +311,8 @@ struct CoordinatedJobs {
             stored.node = name
             records[job]?.work.add(stored.duration, result.stages, on: name, slots: slots)
         }
+        let payload = result.value == nil ? 0 : stored.payload.readableBytes
+        add(StoredResult.rowBytes + payload, to: job)
         records[job]?.decided.complete(by: stored.node)
         if isCached { counts.cached += 1 } else { counts.completed += 1 }
         if !isCached, result.value != nil { stored.cacheKey = records[job]?.plan.cacheKey(task.index) }
@@ -309,7 +338,26 @@ struct CoordinatedJobs {
         guard let step = records[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return nil }
         records[job]?.decided.failed += 1
         counts.failed += 1
-        return (StoredFailure(task: task, reason: reason, isBadInput: isBadInput), step)
+        let failure = StoredFailure(task: task, reason: reason, isBadInput: isBadInput)
+        add(failure.byteCount, to: job)
+        return (failure, step)
+    }
+
+    private mutating func add(_ bytes: Int, to job: JobID) {
+        guard let person = records[job]?.request.submitter else { return }
+        records[job]?.bytes += bytes
+        quotas.add(bytes, of: person)
+    }
+
+    /// The jobs that get no slots from now on because of their person's limit, and those that get some again.
+    mutating func takeQuotaChanges() -> [QuotaBook.Change] { quotas.takeChanges() }
+
+    /// Why a job alone goes beyond what its person may store; `nil` where it does not.
+    func excess(of job: JobID) -> SkyError? {
+        guard let record = records[job], let person = record.request.submitter,
+            let limit = record.request.limits?.bytes, record.bytes >= limit
+        else { return nil }
+        return QuotaBook.reason(alone: record.bytes, limit, of: person)
     }
 
     /// The number of failed tasks that a job allows, if more have failed; otherwise `nil`.

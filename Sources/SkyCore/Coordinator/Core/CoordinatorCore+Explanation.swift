@@ -23,14 +23,18 @@ extension CoordinatorCore {
             return JobExplanation(reasons: ["finished, which is not stored yet"], requirements: [], tasks: [])
         }
         return JobExplanation(
-            reasons: reasons(waiting), requirements: waiting.requirements.map { .init(name: $0.name, nodes: $0.met) },
+            reasons: reasons(waiting, of: record),
+            requirements: waiting.requirements.map { .init(name: $0.name, nodes: $0.met) },
             tasks: waiting.open.map { explain($0, of: job) })
     }
 
-    private func reasons(_ waiting: JobWaiting) -> [String] {
+    private func reasons(_ waiting: JobWaiting, of job: CoordinatedJob) -> [String] {
+        let withheld = jobs.quotas.reason(job.id, job.request)
         var reasons: [String] = []
         if let pauseReason {
             reasons.append("nothing is sent out, because results cannot be stored: \(pauseReason)")
+        } else if let withheld {
+            reasons.append("nothing more of it is sent out: \(withheld)")
         } else if writeAhead.isBehind {
             reasons.append("nothing is sent out until the results that have come are stored")
         }
@@ -41,14 +45,26 @@ extension CoordinatorCore {
             reasons.append("\(dispatch.name(of: node)) is not used: its answers make no sense; see the log")
         }
         // While nothing is sent out, ready tasks wait for that alone, so no missing node or slot is named.
-        if waiting.ready > 0, pauseReason == nil, !writeAhead.isBehind {
-            reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
+        let isHeldBack = pauseReason != nil || withheld != nil || writeAhead.isBehind
+        if waiting.ready > 0, !isHeldBack {
+            if let quota = waiting.quota, let person = job.request.submitter {
+                let slots = quota.limit == 1 ? "1 slot" : "\(quota.limit) slots"
+                reasons.append(
+                    "\(tasks(waiting.ready)) for a slot of \(person)'s: their jobs may hold \(slots) and hold \(quota.held)"
+                )
+            } else {
+                reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
+            }
         }
         if waiting.ready > 0, waiting.jobsAhead > 0 {
             reasons.append("\(jobs(waiting.jobsAhead)) of higher priority go first")
         }
         if waiting.ready > 0, waiting.jobsBeside > 0 {
             reasons.append("\(jobs(waiting.jobsBeside)) of the same priority have their share of the slots")
+            if waiting.peopleBeside > 0 {
+                reasons.append(
+                    "the slots are shared by \(waiting.peopleBeside + 1) people, however many jobs each of them has")
+            }
         }
         reasons += measureOtherwise(waiting.measureOtherwise)
         if waiting.backingOff > 0 { reasons.append("\(tasks(waiting.backingOff)) to be tried again after a failure") }

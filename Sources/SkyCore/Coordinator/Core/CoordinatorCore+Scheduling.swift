@@ -12,6 +12,7 @@ extension CoordinatorCore {
         while let actions = dispatch.nextActions(now: now) {
             for action in actions { carryOut(action) }
         }
+        begin(dispatch.announcePeople())
     }
 
     private mutating func carryOut(_ action: JobScheduler.Action) {
@@ -92,6 +93,7 @@ extension CoordinatorCore {
         let slots = dispatch.scheduler.slots(of: node)
         guard let (result, value) = jobs.commit(attempt, by: dispatch.name(of: node), slots: slots) else { return }
         store(.result(result))
+        keepQuota(of: job)
         publishWhenStored(.completed(task: jobs.label(job, task), node: result.node), of: job)
         guard let value, let step = jobs.advancePlan(of: job, task, value) else { return }
         apply(step, to: job)
@@ -100,12 +102,22 @@ extension CoordinatorCore {
     private mutating func fail(_ task: TaskID, of job: JobID, _ reason: String) {
         guard let (failure, step) = jobs.fail(job, task, reason) else { return }
         store(.failed(job, failure))
+        keepQuota(of: job)
         // If this failure ends the job, the event of its end gives the reason. The reason is published only once.
         guard step.abort == nil else { return apply(step, to: job) }
         publishWhenStored(.failed(task: jobs.label(job, task), reason: failure.reason), of: job)
         apply(step, to: job)
         guard let allowed = jobs.exceededFailures(job) else { return }
         giveUp(job, SkyError(.failed, "more than \(allowed) tasks failed, the last because \(failure.reason)"))
+    }
+
+    /// More is stored of a job. Where its person's jobs store too much, it waits until some are deleted; where it alone stores too
+    /// much, nothing that is deleted helps, and it is given up.
+    private mutating func keepQuota(of job: JobID) {
+        applyQuotas()
+        // Whoever is done in time is not given up for the last result.
+        guard let excess = jobs.excess(of: job), dispatch.scheduler.progress(of: job) != nil else { return }
+        giveUp(job, excess)
     }
 
     private mutating func end(_ job: JobID, _ outcome: JobOutcome) {

@@ -85,13 +85,17 @@ struct CoordinatorCore {
 extension CoordinatorCore {
     /// Accepts a job and starts it. A submission with a known token is not started again.
     ///
+    /// - Parameter other: what the submitter's jobs take at other coordinators of this node.
     /// - Throws: `SkyError` as `CoordinatedJobs.submit` does.
-    mutating func submit(_ request: JobRequest, token: String?, as id: JobID) throws(SkyError) -> JobID {
-        switch try jobs.submit(request, token: token, as: id, now: now, wall: wall) {
+    mutating func submit(
+        _ request: JobRequest, token: String?, as id: JobID, beside other: PersonUsage? = nil
+    ) throws(SkyError) -> JobID {
+        switch try jobs.submit(request, token: token, as: id, beside: other, now: now, wall: wall) {
         case .known(let known): return known
         case .new(let stored):
             store(.submitted(stored))
-            schedule(.submitted(id, tasks: 0, request.schedulingOptions))
+            schedule(.submitted(id, tasks: 0, request.schedulingOptions, by: request.jobSubmitter))
+            applyQuotas()
             if let step = jobs.beginPlan(of: id) { apply(step, to: id) }
             return id
         }
@@ -106,7 +110,9 @@ extension CoordinatorCore {
         schedule(
             .restored(
                 stored.id, tasks: replay.tasks, completed: replay.completed, failed: replay.failed,
-                risks: replay.risks, isSealed: replay.isSealed, stored.request.schedulingOptions))
+                risks: replay.risks, isSealed: replay.isSealed, stored.request.schedulingOptions,
+                by: stored.request.jobSubmitter))
+        applyQuotas()
         if let abort = replay.abort { return giveUp(stored.id, abort) }
         // The holder of the input has another id by now. Most likely it is this node, on which the job was submitted.
         if replay.plan.holder != nil { schedule(.inputFound(stored.id, on: dispatch.own)) }
@@ -130,7 +136,16 @@ extension CoordinatorCore {
         guard jobs.remove(job) else { return }
         store(.deleted(job))
         outbox.append(.published(job))
+        applyQuotas()
     }
+
+    /// Tells the scheduler which jobs get no slots because of what their person stores, or get some again.
+    mutating func applyQuotas() {
+        for change in jobs.takeQuotaChanges() { schedule(.withheld(change.job, change.isWithheld)) }
+    }
+
+    /// Why a job cannot go on at present; `nil` where it can.
+    func pauseReason(of job: CoordinatedJob) -> String? { pauseReason ?? jobs.quotas.reason(job.id, job.request) }
 
     /// Somebody fetches results of a job. It is not deleted meanwhile to make room for others.
     mutating func use(_ job: JobID) { jobs.use(job, now: now) }

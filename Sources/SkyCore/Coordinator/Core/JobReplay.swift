@@ -18,6 +18,8 @@ struct JobReplay: Sendable {
     var risks: [TaskRisk] = []
     /// Whether the node may die again, so that the coordinator has to store which tasks run there.
     var isRisky = false
+    /// About how many bytes are stored of its tasks.
+    private(set) var bytes = 0
     private var completedTasks: [Int] = []
     private var failedTasks: [Int] = []
 
@@ -32,6 +34,7 @@ struct JobReplay: Sendable {
     /// Completes the next task, with its stored result.
     mutating func complete(with result: StoredResult) {
         guard result.task.index < tasks else { return strayTask = result.task }
+        bytes += StoredResult.rowBytes + (plan.needsResults ? result.payload.readableBytes : 0)
         completedTasks.append(result.task.index)
         published.complete(by: result.node)
         guard plan.needsResults else { return }
@@ -47,6 +50,7 @@ struct JobReplay: Sendable {
     /// Fails the next task, as it is stored.
     mutating func fail(with failure: StoredFailure) {
         guard failure.task.index < tasks else { return strayTask = failure.task }
+        bytes += failure.byteCount
         failedTasks.append(failure.task.index)
         published.failed += 1
         apply(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))

@@ -37,6 +37,14 @@ struct DemandBook {
         return demand.requested
     }
 
+    /// The demand is to be sent once more, because something that goes with it has changed. Returns `true` where the owner has to start
+    /// sending it.
+    mutating func demandAgain(on node: NodeID) -> Bool {
+        guard requested(on: node) > 0 else { return false }
+        demands[node]?.published = nil
+        return sending.insert(node).inserted
+    }
+
     /// The call with the demand may not have arrived.
     mutating func failed(on node: NodeID) {
         demands[node]?.published = nil

@@ -20,6 +20,10 @@ struct NodeCalls {
     }
 
     private(set) var demands = DemandBook()
+    /// For how many people the coordinator works.
+    var people = 1
+    /// For how many each node was told.
+    private var publishedPeople: [NodeID: Int] = [:]
     private let incarnation: CoordinatorIncarnation
     /// The next assignment of each node.
     private var outgoing: [NodeID: Assignment] = [:]
@@ -72,6 +76,7 @@ struct NodeCalls {
     mutating func lose(_ node: NodeID) {
         demands.nodeLost(node)
         outgoing[node] = nil
+        publishedPeople[node] = nil
         fencingTokens[node] = nil
         unasked.remove(node)
     }
@@ -88,7 +93,18 @@ struct NodeCalls {
 
     /// The demand to send to a node now. `nil` means that the node knows it already, which ends the sending.
     mutating func nextReservation(for node: NodeID) -> ReserveRequest? {
-        demands.next(for: node).map { ReserveRequest(incarnation: incarnation, wanted: $0) }
+        guard let wanted = demands.next(for: node) else { return nil }
+        publishedPeople[node] = people
+        return ReserveRequest(
+            incarnation: incarnation, wanted: wanted, people: people > 1 ? min(people, LeaseBook.peopleLimit) : nil)
+    }
+
+    /// Tells a node for how many people the coordinator works, if it believes something else and lends fewer slots than are demanded.
+    /// Otherwise it makes no difference, and the next demand will tell.
+    mutating func announcePeople(to node: NodeID, lending slots: Int) -> [Call] {
+        guard publishedPeople[node] != people, slots < demands.requested(on: node), demands.demandAgain(on: node)
+        else { return [] }
+        return [Call(.reserve, node)]
     }
 
     /// The call may not have arrived.

@@ -183,6 +183,14 @@ struct NodeDispatch {
 
     // MARK: - Calls
 
+    /// Announces for how many people the coordinator works, where that has changed.
+    mutating func announcePeople() -> [NodeCalls.Call] {
+        let people = max(1, scheduler.jobs.people.count)
+        guard people != calls.people else { return [] }
+        calls.people = people
+        return nodes.present.sorted().flatMap { calls.announcePeople(to: $0, lending: scheduler.slots(of: $0)) }
+    }
+
     mutating func reserve(_ slots: Int, on node: NodeID) -> [NodeCalls.Call] { calls.reserve(slots, on: node) }
 
     mutating func assign(_ request: RunRequest, to node: NodeID) -> [NodeCalls.Call] { calls.assign(request, to: node) }
@@ -199,8 +207,10 @@ struct NodeDispatch {
         consequence(of: lease, on: node, isNew: calls.leased(lease, on: node))
     }
 
-    private func consequence(of lease: Lease, on node: NodeID, isNew: Bool) -> Consequence {
-        Consequence(events: isNew ? [.leased(node, slots: lease.slots, fencingToken: lease.fencingToken)] : [])
+    private mutating func consequence(of lease: Lease, on node: NodeID, isNew: Bool) -> Consequence {
+        Consequence(
+            calls: calls.announcePeople(to: node, lending: lease.slots),
+            events: isNew ? [.leased(node, slots: lease.slots, fencingToken: lease.fencingToken)] : [])
     }
 
     /// A demand may not have arrived.

@@ -6,6 +6,12 @@ import Transport
 struct JobRecord {
     let id: JobID
     let options: JobOptions
+    /// The person who submitted it, by the place among all people.
+    let person: Int
+    /// How many slots the person's jobs may hold for this one to get another; `nil` for no limit.
+    let slotLimit: Int?
+    /// Whether the job gets no slot for a while, whatever slots there are.
+    var isWithheld = false
     /// Tasks added so far.
     private(set) var total = 0
     var isSealed = false
@@ -32,9 +38,11 @@ struct JobRecord {
     var leftSince: Duration?
     private let generation: UInt64
 
-    init(id: JobID, options: JobOptions, generation: UInt64) {
+    init(id: JobID, options: JobOptions, person: Int, slotLimit: Int?, generation: UInt64) {
         self.id = id
         self.options = options
+        self.person = person
+        self.slotLimit = slotLimit
         self.generation = generation
     }
 
@@ -42,6 +50,7 @@ struct JobRecord {
     var ready: Int { fresh.count + readyRetries }
     /// Tasks that will run.
     var waiting: Int { ready + backingOff }
+    var tasks: ScheduledPeople.Tasks { .init(ready: ready, waiting: waiting) }
     var isDone: Bool { isSealed && completed + failed == total }
     var remaining: Int { total - completed - failed }
 

@@ -7,6 +7,8 @@ struct NodeRecord {
         var at: Duration
         /// How long the attempt is expected to take, by the mean of its job, in nanoseconds.
         var expected: Int
+        /// The person for whom it occupies a slot, by the place among all people; `nil` where its job is not known.
+        var person: Int?
     }
 
     let id: NodeID
@@ -59,13 +61,17 @@ struct NodeRecord {
         self.measuresAlike = measuresAlike
     }
 
-    mutating func add(_ attempt: AttemptID, at now: Duration, expected time: Int) {
-        guard running.updateValue(Sent(at: now, expected: time), forKey: attempt) == nil else { return }
-        expected += time
+    /// Returns `false` for an attempt that runs or waits there already.
+    mutating func add(_ attempt: AttemptID, _ sent: Sent) -> Bool {
+        guard running.updateValue(sent, forKey: attempt) == nil else { return false }
+        expected += sent.expected
+        return true
     }
 
-    mutating func remove(_ attempt: AttemptID) {
-        if let sent = running.removeValue(forKey: attempt) { expected -= sent.expected }
+    mutating func remove(_ attempt: AttemptID) -> Sent? {
+        guard let sent = running.removeValue(forKey: attempt) else { return nil }
+        expected -= sent.expected
+        return sent
     }
 }
 
