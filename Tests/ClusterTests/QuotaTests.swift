@@ -136,18 +136,18 @@ import Testing
     }
 
     @Test func `whoever stores too much is refused, and is shown what to delete`() async throws {
-        try await with(1, slots: 4, ["alice": ["--bytes", "8K"], "bob": []]) { cluster, keys in
+        try await with(1, slots: 4, ["alice": ["--bytes", "4K"], "bob": []]) { cluster, keys in
             let (alice, bob) = (keys.of("alice", cluster.addresses[0]), keys.of("bob", cluster.addresses[0]))
             let large = try await submit(alice, 40, "1ms")
             #expect(try await run(["jobs", "watch", large] + alice).status == 0)
             // Another job waits in the middle, and goes on when the first is deleted.
-            let next = try await submit(alice, 40, "1ms")
+            let next = try await submit(alice, 40, "50ms")
             var waiting: Job?
             let limit = ContinuousClock.now + .seconds(20)
             while waiting?.state != "paused", ContinuousClock.now < limit {
                 waiting = try await jobs(alice).first { $0.job == next }
             }
-            #expect(waiting?.state == "paused" && waiting?.reason?.contains("may store 8192 bytes") == true)
+            #expect(waiting?.state == "paused" && waiting?.reason?.contains("may store 4096 bytes") == true)
             let refused = try await run(simulate(1, "1ms") + alice)
             #expect(refused.status != 0 && refused.output.isEmpty && refused.errors.count == 1)
             #expect(refused.errors.first?.contains("delete some of them (the largest is \(large), ") == true)

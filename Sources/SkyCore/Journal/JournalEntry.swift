@@ -26,10 +26,10 @@ package enum JournalEntry: Sendable {
     /// About how many bytes the entry takes in memory.
     var byteCount: Int {
         switch self {
-        case .result(let result): StoredResult.rowBytes + result.payload.readableBytes
-        case .submitted(let job): StoredJob.rowBytes + (job.encodedRequest?.count ?? 0)
-        case .failed(_, let failure): failure.byteCount
-        case .ended, .risked, .deleted, .restarted: StoredJob.rowBytes
+        case .result(let result): 128 + result.payload.readableBytes
+        case .submitted(let job): 1024 + (job.encodedRequest?.count ?? 0)
+        case .failed(_, let failure): 128 + failure.reason.utf8.count
+        case .ended, .risked, .deleted, .restarted: 1024
         }
     }
 
@@ -70,7 +70,7 @@ package struct StoredJob: Sendable {
     /// The request as it is to be stored, so that it is encoded only once; `nil` if the job was read from the journal.
     var encodedRequest: Data?
 
-    /// About how many bytes a job takes without its request and results: its report, and the row itself.
+    /// About how many bytes a job takes in the file without its request and results: its report, and the row itself.
     static let rowBytes = 1024
 
     package init(
@@ -100,8 +100,8 @@ package struct StoredResult: Sendable {
     /// The key under which the result may answer other tasks later; `nil` if it may not.
     package var cacheKey: CacheKey?
 
-    /// About how many bytes a result takes without its payload.
-    static let rowBytes = 128
+    /// About how many bytes a result takes in the file without its payload: 20,000 results without one take 748 KiB.
+    static let rowBytes = 40
 
     package init(job: JobID, task: TaskID, node: String, duration: Duration, payload: ByteBuffer) {
         self.job = job
@@ -118,6 +118,6 @@ package struct StoredFailure: Sendable {
     package var reason: String
     package var isBadInput: Bool
 
-    /// About how many bytes it takes.
+    /// About how many bytes it takes in the file.
     var byteCount: Int { StoredResult.rowBytes + reason.utf8.count }
 }

@@ -109,16 +109,16 @@ import Transport
         var story = CoordinatorStory()
         story.lease(4, on: story.own)
         let (large, small) = (
-            request(CoordinatorStory.simulation(50), bytes: 8900), request(CoordinatorStory.simulation(1), bytes: 8900)
+            request(CoordinatorStory.simulation(50), bytes: 4480), request(CoordinatorStory.simulation(1), bytes: 4480)
         )
         #expect(submit(small, as: 1, to: &story) == nil && submit(large, as: 2, to: &story) == nil)
         run(&story)
         let held = try bytes(small, results: 1) + bytes(large, results: 50)
-        #expect(story.core.jobs.quotas.usages.map(\.bytes) == [held] && held > 8900)
+        #expect(story.core.jobs.quotas.usages.map(\.bytes) == [held] && held > 4480)
         #expect(story.core.jobs[id(2)]?.report?.state == .done, "it was done when the limit was reached")
         let words = submit(small, as: 3, to: &story)
         #expect(
-            words?.hasPrefix("the jobs of alice store \(held) bytes here, and may store 8900 bytes; delete") == true)
+            words?.hasPrefix("the jobs of alice store \(held) bytes here, and may store 4480 bytes; delete") == true)
         #expect(words?.hasSuffix("(the largest is \(id(2)), \(try bytes(large, results: 50)) bytes)") == true)
         story.change { $0.delete(id(2)) }
         #expect(submit(small, as: 3, to: &story) == nil)
@@ -129,10 +129,10 @@ import Transport
     @Test func `a job that is beyond the limit with others waits, and goes on when they are deleted`() throws {
         var story = CoordinatorStory()
         story.lease(1, on: story.own)
-        let first = request(CoordinatorStory.simulation(20), bytes: 6000)
+        let first = request(CoordinatorStory.simulation(20), bytes: 3700)
         #expect(submit(first, as: 1, to: &story) == nil)
         run(&story)
-        #expect(submit(request(CoordinatorStory.simulation(20), bytes: 6000), as: 2, to: &story) == nil)
+        #expect(submit(request(CoordinatorStory.simulation(20), bytes: 3700), as: 2, to: &story) == nil)
         let sent = story.assigned.count
         run(&story, from: sent - 1)
         let stopped = story.assigned.count
@@ -141,7 +141,7 @@ import Transport
         let reason = try #require(story.core.pauseReason(of: job))
         #expect(
             reason.hasPrefix("the jobs of alice store ")
-                && reason.hasSuffix("may store 6000 bytes; delete some of them"))
+                && reason.hasSuffix("may store 3700 bytes; delete some of them"))
         let explanation = try #require(story.core.explain(id(2), now: .zero))
         #expect(explanation.reasons.first == "nothing more of it is sent out: \(reason)")
         #expect(!explanation.reasons.contains { $0.contains("wait for a slot") }, "\(explanation.reasons)")
@@ -154,12 +154,12 @@ import Transport
     @Test func `a job that is beyond the limit alone fails, because nothing else can be deleted`() throws {
         var story = CoordinatorStory()
         story.lease(1, on: story.own)
-        #expect(submit(request(CoordinatorStory.simulation(100), bytes: 3000), as: 1, to: &story) == nil)
+        #expect(submit(request(CoordinatorStory.simulation(100), bytes: 1700), as: 1, to: &story) == nil)
         run(&story)
         let report = try #require(story.core.jobs[id(1)]?.report)
         #expect(report.state == .failed && report.completed > 5 && report.completed < 20)
         #expect(
-            report.reason?.contains("alone takes") == true && report.reason?.contains("may store 3000 bytes") == true)
+            report.reason?.contains("alone takes") == true && report.reason?.contains("may store 1700 bytes") == true)
         #expect(report.bytes == story.core.jobs.quotas.usage(of: "alice").bytes)
     }
 
