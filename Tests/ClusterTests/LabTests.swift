@@ -265,7 +265,7 @@ struct LabTests {
             #expect(!scan.contains { $0.contains("no node found") }, "\(scan)")
             let name = "image.csv"
             #expect(try folder.contents("out/\(name)") == folder.contents("alone/\(name)"))
-            let jobs = try await lab.command("\(laptop) skynode jobs").output
+            let jobs = try await lab.command("\(laptop) skynode jobs --all").output
             #expect(jobs.contains { $0.contains(" alice ") }, "\(jobs)")
             let (_, refused) = try await lab.attempt("\(laptop) skynode nodes drain h1")
             #expect(refused == "error: exit code 2")
