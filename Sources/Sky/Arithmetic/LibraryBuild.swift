@@ -1,3 +1,4 @@
+import Base
 import CLinux
 import Glibc
 
@@ -35,9 +36,7 @@ enum LibraryBuild {
                 if note.loadUnaligned(fromByteOffset: 8, as: UInt32.self) == buildID, name == 4, length >= 4,
                     (note + 12).loadUnaligned(as: UInt32.self).littleEndian == 0x0055_4E47
                 {
-                    return UnsafeRawBufferPointer(start: content, count: 4).map { byte in
-                        (byte < 16 ? "0" : "") + String(byte, radix: 16)
-                    }.joined()
+                    return HexText.of(UnsafeRawBufferPointer(start: content, count: 4))
                 }
                 note = content + (length + 3) / 4 * 4
             }

@@ -3,6 +3,9 @@ import Transport
 // What people with credentials may use of this coordinator, beside what they use.
 
 extension Coordinator {
+    /// The name of the user who calls, who has to do with their own jobs only; `nil` where it is anybody else.
+    var callingUser: String? { CallOrigin.person.flatMap { $0.role == .user ? $0.name : nil } }
+
     /// The limits of whoever calls, for a job that they submit; `nil` where they have none.
     var callerLimits: PersonalLimits? { CallOrigin.person.flatMap { $0.limits.isEmpty ? nil : $0.limits } }
 
@@ -15,7 +18,7 @@ extension Coordinator {
 
     /// What each person's jobs take here; for a person who is no operator, what theirs do.
     var usageByPeople: [PersonUsage]? {
-        let caller = CallOrigin.person.flatMap { $0.role == .user ? $0.name : nil }
+        let caller = callingUser
         let people = core.jobs.quotas.usages.filter { caller == nil || caller == $0.name }
         return people.isEmpty ? nil : people
     }

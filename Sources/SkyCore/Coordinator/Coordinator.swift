@@ -299,14 +299,12 @@ package distributed actor Coordinator: ClusterActor {
 
     /// All jobs, the oldest first; for a person who is no operator, those that are theirs.
     package distributed func list() async -> [JobListing] {
-        var found = ownJobs()
-        if let copies, id.name == Coordinator.wellKnownName {
-            // Those of coordinators that this node has taken over come too.
-            let others = await copies.listHere(but: id.name)
-            if !others.isEmpty { found = (ownJobs() + others).sorted { $0.submitted < $1.submitted } }
-        }
-        guard let person = CallOrigin.person, person.role == .user else { return found }
-        return found.filter { $0.submitter == person.name }
+        var others: [JobListing] = []
+        // Those of coordinators that this node has taken over come too.
+        if let copies, id.name == Coordinator.wellKnownName { others = await copies.listHere(but: id.name) }
+        let found = others.isEmpty ? ownJobs() : (ownJobs() + others).sorted { $0.submitted < $1.submitted }
+        guard let user = callingUser else { return found }
+        return found.filter { $0.submitter == user }
     }
 
     /// One job's line in the list, whichever node has the job.
@@ -331,7 +329,7 @@ package distributed actor Coordinator: ClusterActor {
         let address = ActorAddress(node: place.node, name: place.actor)
         guard address != id, let other = try? Coordinator.resolve(id: address, using: actorSystem) else { return nil }
         // There, the call comes from this node. So it is here that the person's rights are looked at.
-        if let person = CallOrigin.person, person.role == .user {
+        if callingUser != nil {
             try permit(job, of: try await forward(job) { try await other.listing(job) }.submitter)
         }
         return other
@@ -340,8 +338,8 @@ package distributed actor Coordinator: ClusterActor {
     /// - Parameter submitter: the person who submitted the job; `nil` where that was somebody with the cluster key.
     /// - Throws: `RemoteError` where a person calls who is not the submitter, and no operator either.
     private func permit(_ job: JobID, of submitter: String?) throws {
-        guard let person = CallOrigin.person, person.role == .user, person.name != submitter else { return }
-        throw RemoteError(.notAllowed, "job \(job) is not \(person.name)'s; it takes an operator's credential")
+        guard let user = callingUser, user != submitter else { return }
+        throw RemoteError(.notAllowed, "job \(job) is not \(user)'s; it takes an operator's credential")
     }
 
     /// Passes a call on to the coordinator that has the job. If that is lost, the job is nowhere for now: other nodes are about to

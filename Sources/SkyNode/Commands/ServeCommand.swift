@@ -146,7 +146,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         let settings = try settings(Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
         return NodeChange(
             slots: settings.slots, retention: settings.retention, limits: try limits(), copies: settings.copies,
-            revocations: try network.security.revocations(), join: settings.cluster.join, grace: stopGrace.duration,
+            revocations: settings.revocations, join: settings.cluster.join, grace: stopGrace.duration,
             handOver: handOver, logLevel: logLevel)
     }
 
@@ -253,7 +253,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         if let workerMemory { settings.workerMemory = workerMemory.bytes }
         settings.reads.folders = readFolders.map(Defaults.absolute)
         settings.reads.secrets = secrets
-        settings.revocations = try network.security.revocations()
+        settings.revocations = try network.security.revocations(for: cluster.security)
         return settings
     }
 

@@ -136,10 +136,11 @@ struct SecurityOptions: ParsableArguments {
 
     /// The revocations that lie beside the cluster key.
     ///
+    /// - Parameter security: what `nodeSecurity` has returned.
     /// - Throws: `SecurityError` for a file that is not what `skynode key revoke` writes.
-    func revocations() throws -> Revocations {
+    func revocations(for security: TransportSecurity) throws(SecurityError) -> Revocations {
         guard let keyFile else { return Revocations() }
-        return try Revocations(contentsOf: Revocations.path(besideKey: keyFile), for: try nodeSecurity())
+        return try Revocations(contentsOf: Revocations.path(besideKey: keyFile), for: security)
     }
 
     private func own(_ key: KeyChoice) throws -> KeyFile {

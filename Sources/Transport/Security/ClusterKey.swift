@@ -60,8 +60,11 @@ public struct ClusterKey: Sendable {
     package var beaconKey: Secret { privateKey.scalar.derived("skynet beacon 1", length: 32) }
 
     /// Tells beacons under this key from those under another key. It is not secret, and never 0.
-    package var beaconKeyID: UInt64 {
-        privateKey.scalar.derived("skynet beacon id 1", length: 8).withUnsafeBytes { bytes in
+    package var beaconKeyID: UInt64 { number("skynet beacon id 1") }
+
+    /// A number that follows from the key and does not give it away, and is never 0.
+    private func number(_ label: String) -> UInt64 {
+        privateKey.scalar.derived(label, length: 8).withUnsafeBytes { bytes in
             max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
         }
     }
@@ -70,29 +73,35 @@ public struct ClusterKey: Sendable {
 extension ClusterKey {
     /// With what persons ask for nodes. Nodes have it by the cluster key, persons by their credentials.
     var questionKey: QuestionKey {
-        let number = privateKey.scalar.derived("skynet question id 1", length: 8).withUnsafeBytes { bytes in
-            max(1, bytes.reduce(0) { $0 << 8 | UInt64($1) })
-        }
-        return QuestionKey(
-            key: privateKey.scalar.derived("skynet question 1", length: 32), number: number, beacons: beaconKeyID)
+        QuestionKey(
+            key: privateKey.scalar.derived("skynet question 1", length: 32), number: number("skynet question id 1"),
+            beacons: beaconKeyID)
     }
 
     /// - Throws: `SecurityError` where the key's time is over or has not come yet.
     func checkTime(_ now: Date) throws(SecurityError) {
-        guard now < certificate.notAfter else {
-            throw SecurityError(
-                "the cluster key expired on \(DayText.of(certificate.notAfter)) (or this machine's clock is "
-                    + "wrong); make a new one with: skynode key new > cluster.key")
-        }
-        guard now >= certificate.notBefore else {
-            throw SecurityError(
-                "the cluster key is valid from \(DayText.of(certificate.notBefore)) only, and this machine's "
-                    + "clock says \(DayText.of(now)); set the clock")
-        }
+        try certificate.checkTime(
+            now, of: "the cluster key", else: "make a new one with: skynode key new > cluster.key")
     }
 }
 
 extension Certificate {
+    /// - Parameters:
+    ///   - name: what it is the certificate of.
+    ///   - advice: what to do where its time is over.
+    /// - Throws: `SecurityError` where its time is over or has not come yet.
+    func checkTime(_ now: Date, of name: String, else advice: String) throws(SecurityError) {
+        guard now < notAfter else {
+            throw SecurityError(
+                "\(name) expired on \(DayText.of(notAfter)) (or this machine's clock is wrong); \(advice)")
+        }
+        guard now >= notBefore else {
+            throw SecurityError(
+                "\(name) is valid from \(DayText.of(notBefore)) only, and this machine's clock says "
+                    + "\(DayText.of(now)); set the clock")
+        }
+    }
+
     /// SHA-256 of the certificate, as `openssl x509 -fingerprint -sha256` writes it.
     var fingerprint: String {
         SHA256.digest(of: der).map { HexText.of($0).uppercased() }.joined(separator: ":")

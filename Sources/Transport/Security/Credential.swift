@@ -65,16 +65,7 @@ public struct Credential: Sendable {
 
     /// - Throws: `SecurityError` where its time is over or has not come yet.
     func checkTime(_ now: Date) throws(SecurityError) {
-        guard now < certificate.notAfter else {
-            throw SecurityError(
-                "the \(self) expired on \(DayText.of(certificate.notAfter)) (or this machine's clock is wrong); have another one "
-                    + "issued with: skynode key issue")
-        }
-        guard now >= certificate.notBefore else {
-            throw SecurityError(
-                "the \(self) is valid from \(DayText.of(certificate.notBefore)) only, and this machine's clock says "
-                    + "\(DayText.of(now)); set the clock")
-        }
+        try certificate.checkTime(now, of: "the \(self)", else: "have another one issued with: skynode key issue")
     }
 
     /// The certificate as the nodes see it.
