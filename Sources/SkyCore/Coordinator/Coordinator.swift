@@ -79,6 +79,9 @@ package distributed actor Coordinator: ClusterActor {
             },
         ] + JobKinds.methods)
 
+    /// The methods that work before the jobs are read, and while it is not known whether other nodes have taken them over.
+    static let methodsWithoutJobs: Set = ["nodes", "membership", "drain"]
+
     /// The name under which every node's coordinator is found.
     package static let wellKnownName = "coordinator"
 

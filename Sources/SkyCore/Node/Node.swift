@@ -99,7 +99,8 @@ package final class Node: Sendable {
             }
             return try await system.start()
         }
-        system.withdraw(coordinator)
+        // Nodes are listed and drained all the same.
+        system.withdraw(coordinator, except: Coordinator.methodsWithoutJobs)
         var replica = try await copies.keeper.begin(ownJournal.withLockedValue { $0 })
         if await replica.isTakenOver {
             try await close(replica, .superseded(term: replica.core.record.promised))
@@ -307,7 +308,7 @@ package final class Node: Sendable {
                 retention: retained.withLockedValue { $0 },
                 logger: system.logger, actorSystem: system)
         }
-        system.withdraw(coordinator)
+        withdraw(coordinator, isOwn: isOwn)
         if isOwn { current.withLockedValue { $0 = coordinator } }
         try await coordinator.whenLocal {
             try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
@@ -325,15 +326,24 @@ package final class Node: Sendable {
         return (coordinator, end)
     }
 
+    /// Lets nobody submit or ask for jobs, or fetch results. The node's own coordinator still answers what needs no jobs.
+    private func withdraw(_ coordinator: Coordinator, isOwn: Bool) {
+        if isOwn {
+            system.withdraw(coordinator, except: Coordinator.methodsWithoutJobs)
+        } else {
+            system.withdraw(coordinator)
+        }
+    }
+
     private func close(_ replica: Replica, _ closure: ReplicaClosure) async throws {
         let ended = opened.withLockedValue { $0.removeValue(forKey: replica.coordinator) }
+        let isOwn = ownJournal.withLockedValue { $0.incarnation.coordinator } == replica.coordinator
         if let ended {
-            system.withdraw(ended.coordinator)
+            withdraw(ended.coordinator, isOwn: isOwn)
             copies?.keeper.removeOwner(named: ended.coordinator.id.name)
             ended.end.open()
             await ended.coordinator.whenLocal { await $0.close(isTakenOver: true) }
         }
-        let isOwn = ownJournal.withLockedValue { $0.incarnation.coordinator } == replica.coordinator
         if isOwn { logEnd(of: replica.coordinator, closure) }
         // It stays a copy, and this node keeps its vote, so that the others can go on where one more of them is lost.
         let new = try await replica.becomeCopy(isSetAside: closure == .rolledBack || closure == .ended)

@@ -83,6 +83,8 @@ struct WholeCluster {
                     return .success(try await withDeadline(patience) { try await body() })
                 } catch let silence as Silence {
                     return .failure(silence)
+                } catch let error as RemoteError where error.kind == .noSuchActor {
+                    return .failure(Silence(reason: "it \(UnopenedJobs.words)"))
                 } catch let error as RemoteError {
                     return .failure(Silence(reason: PrintableText.of(error.message)))
                 } catch {

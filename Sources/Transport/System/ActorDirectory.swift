@@ -4,6 +4,8 @@ import Distributed
 final class ActorDirectory: Sendable {
     private struct Entry {
         weak var actor: (any ClusterActor)?
+        /// The methods that may be called; `nil` for all of the actor's.
+        var methods: Set<String>?
     }
 
     private struct State {
@@ -21,8 +23,9 @@ final class ActorDirectory: Sendable {
         }
     }
 
-    func add(_ actor: any ClusterActor, as name: String) {
-        state.withLockedValue { $0.entries[name] = Entry(actor: actor) }
+    /// - Parameter methods: those that may be called; `nil` for all.
+    func add(_ actor: any ClusterActor, as name: String, only methods: Set<String>? = nil) {
+        state.withLockedValue { $0.entries[name] = Entry(actor: actor, methods: methods) }
     }
 
     func remove(_ name: String) {
@@ -39,5 +42,13 @@ final class ActorDirectory: Sendable {
 
     func actor(named name: String) -> (any ClusterActor)? {
         state.withLockedValue { $0.entries[name]?.actor }
+    }
+
+    /// The actor that a call is for; `nil` also where the actor may not be called by this method now.
+    func actor(for target: CallTarget) -> (any ClusterActor)? {
+        state.withLockedValue { state in
+            guard let entry = state.entries[target.actor] else { return nil }
+            return entry.methods?.contains(target.method) == false ? nil : entry.actor
+        }
     }
 }

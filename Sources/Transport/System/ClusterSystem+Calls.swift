@@ -44,6 +44,11 @@ extension ClusterSystem {
     /// Lets nobody find an actor of this node any more, until it is offered again. Calls that run go on.
     package func withdraw(_ actor: some ClusterActor) { actors.remove(actor.id.name) }
 
+    /// As `withdraw`, but some methods can still be called. A call of another one ends as if there were no such actor.
+    package func withdraw(_ actor: some ClusterActor, except methods: Set<String>) {
+        actors.add(actor, as: actor.id.name, only: methods)
+    }
+
     /// Lets an actor of this node be found again.
     package func offer(_ actor: some ClusterActor) { actors.add(actor, as: actor.id.name) }
 

@@ -68,7 +68,7 @@ final class PeerCalls: CallTaker {
             }
             name = target
         }
-        guard let actor = system.actors.actor(named: name.actor) else {
+        guard let actor = system.actors.actor(for: name) else {
             refuse(call, RemoteError(.noSuchActor, "there is no such actor on \(system.name)"))
             return nil
         }

@@ -100,6 +100,24 @@ import Testing
         }
     }
 
+    @Test func `an actor that is withdrawn answers only what it is let answer, until it is offered again`() async throws
+    {
+        try await TestCluster.pair { server, client in
+            let local = echo(server)
+            let remote = try proxy(of: server, from: client)
+            server.withdraw(local, except: ["echo"])
+            #expect(try await remote.echo("x") == "x")
+            await #expect {
+                _ = try await remote.reverse([1, 2])
+            } throws: {
+                ($0 as? RemoteError)?.kind == .noSuchActor
+            }
+            server.offer(local)
+            #expect(try await remote.reverse([1, 2]) == [2, 1])
+            withExtendedLifetime(local) {}
+        }
+    }
+
     @Test func `actors answer again after a peer has come back`() async throws {
         try await TestCluster.run([TestCluster.settings("server")]) { systems in
             let server = systems[0]
