@@ -17,7 +17,7 @@ RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -gnone -Xcxx -g0
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos losses many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos losses many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -144,6 +144,10 @@ start-benchmark: release
 # How soon another node has a job of a million tasks whose machine is lost, and what its copies need; make takeover-benchmark OPTIONS=--check
 takeover-benchmark: release
 	@python3 -B Benchmarks/takeover.py $(OPTIONS)
+
+# What it costs that other nodes keep copies of jobs; make copies-benchmark OPTIONS="--folder /dev/shm" without the disk's part
+copies-benchmark: release
+	@python3 -B Benchmarks/copies.py $(OPTIONS)
 
 # What scan --reference finds of transients and movers in synthetic nights; make epochs OPTIONS="--seeds 1,2,3 --check"
 epochs: release

@@ -28,10 +28,10 @@ PATIENCE = 120.0
 class Node:
     """One of the three."""
 
-    def __init__(self, program: Path, folder: Path, number: int, join: str | None) -> None:
+    def __init__(self, program: Path, folder: Path, number: int, join: str | None, copies: int = 2) -> None:
         self.program = program
         words = ["serve", "--name", f"node{number}", "--listen", "127.0.0.1:0", "--no-multicast", "--slots", "2", "--http", "none",
-                 "--copies", "2", "--data", str(folder / f"node{number}")] + (["--join", join] if join else [])
+                 "--copies", str(copies), "--data", str(folder / f"node{number}")] + (["--join", join] if join else [])
         self.process = subprocess.Popen([program, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline() if self.process.stdout else ""
         if not line:
@@ -52,6 +52,10 @@ class Node:
     def has_copies(self) -> bool:
         storage = self.asked("jobs", "storage") or {}
         return sum(copy["hasVote"] and copy.get("behind") == 0 for copy in storage.get("copies") or []) == 2
+
+    def knows(self, count: int) -> bool:
+        shown = subprocess.run([self.program, "nodes", "--node", self.address, "--format", "json"], capture_output=True, text=True)
+        return len(shown.stdout.splitlines()) == count
 
     def memory(self) -> float:
         return sizing.peak(self.process.pid, "VmRSS")

@@ -1,0 +1,130 @@
+"""What it costs that other nodes keep copies of a node's jobs: tasks a second, a task alone, scans.
+
+    make copies-benchmark [OPTIONS="--tasks 200000 --rounds 5 --folder /dev/shm --check"]
+
+Five nodes of two slots on this machine, with two copies of every job (each batch of results is forced to the disk, here and there)
+and with none (the system writes when it likes to), in turn. Each round one of the nodes gets a job of empty tasks, whose results are
+all stored; then jobs of one empty task, one after the other; then four synthetic images to scan. Told are the medians of the
+rounds, and the median of the rounds' ratios. How long the disk takes to force a page is told, too: with --folder in memory it takes
+no time, and what is left is what the copies cost without it. --check: with copies there are at least 0.8 of the tasks a second
+without, and 20,000; scans take at most 1.03 of the time.
+"""
+
+import argparse
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import sizing  # noqa: E402
+import takeover  # noqa: E402
+
+NODES = 5
+SINGLE_JOBS = 40
+SIDE = 2048
+FRAMES = 4
+LEAST_RATIO, LEAST_RATE, MOST_SCAN = 0.8, 20_000, 1.03
+
+
+def run(program: Path, *words: object) -> None:
+    done = subprocess.run([program, *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"copies: {words[0]}: {done.stderr.strip()}")
+
+
+def timed(program: Path, *words: object) -> float:
+    began = time.monotonic()
+    run(program, *words)
+    return time.monotonic() - began
+
+
+def forced(folder: Path) -> float:
+    """The median time, in ms, in which the disk takes a page for good."""
+    times = []
+    with (folder / "page").open("wb", buffering=0) as file:
+        for _ in range(200):
+            file.write(bytes(4096))
+            began = time.monotonic()
+            os.fsync(file.fileno())
+            times.append(time.monotonic() - began)
+    (folder / "page").unlink()
+    return statistics.median(times) * 1000
+
+
+class Cluster:
+    """Nodes of their own, for one turn."""
+
+    def __init__(self, program: Path, folder: Path, copies: int) -> None:
+        self.program = program
+        self.nodes: list[takeover.Node] = []
+        for number in range(1, NODES + 1):
+            self.nodes.append(
+                takeover.Node(program, folder, number, self.nodes[0].address if self.nodes else None, copies=copies))
+        takeover.until("every node at every other", lambda: all(node.knows(NODES) for node in self.nodes))
+        if copies:
+            takeover.until("copies at two others", lambda: all(node.has_copies() for node in self.nodes))
+
+    def turn(self, tasks: int, frames: list[Path], output: Path) -> dict[str, float]:
+        first = ["--node", self.nodes[0].address]
+        empty = ["simulate", "--duration", "0ms", *first, "--tasks"]
+        # Not measured: the first ones start what the nodes need.
+        run(self.program, *empty, 1000)
+        run(self.program, "scan", frames[0], "--no-cache", *first, "-o", output / "first")
+        seconds = timed(self.program, *empty, tasks)
+        alone = [timed(self.program, *empty, 1) for _ in range(SINGLE_JOBS)]
+        scan = timed(self.program, "scan", *frames, "--no-cache", *first, "-o", output / "scan")
+        return {"rate": tasks / seconds, "alone": statistics.median(alone) * 1000, "scan": scan}
+
+    def end(self) -> None:
+        for node in self.nodes:
+            with contextlib.suppress(OSError):
+                node.kill()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=200_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--program", type=Path, default=sizing.PROGRAM)
+    parser.add_argument("--folder", type=Path, help="where the journals are made, on the disk that is asked about")
+    parser.add_argument("--check", action="store_true", help="fail where a limit is not kept")
+    options = parser.parse_args()
+    turns: dict[int, list[dict[str, float]]] = {0: [], 2: []}
+    with tempfile.TemporaryDirectory(dir=options.folder) as place:
+        folder = Path(place)
+        print(f"a page is forced to the disk in {forced(folder):.2f} ms", flush=True)
+        frames = [folder / f"frame{seed}.fits" for seed in range(1, FRAMES + 1)]
+        for seed, frame in enumerate(frames, 1):
+            run(options.program, "synthesize", frame, "--width", SIDE, "--height", SIDE, "--seed", seed)
+        for number in range(options.rounds):
+            for copies in (2, 0) if number % 2 else (0, 2):
+                with tempfile.TemporaryDirectory(dir=folder) as own:
+                    cluster = Cluster(options.program, Path(own), copies)
+                    try:
+                        turns[copies].append(cluster.turn(options.tasks, frames, Path(own)))
+                    finally:
+                        cluster.end()
+    medians = {copies: {key: statistics.median(turn[key] for turn in of) for key in of[0]} for copies, of in turns.items()}
+    ratios = {key: statistics.median(with_[key] / without[key] for with_, without in zip(turns[2], turns[0], strict=True))
+              for key in medians[0]}
+    print("| | no copies | two copies | ratio, median of the rounds |")
+    print("|---|---|---|---|")
+    for key, name in (("rate", "empty tasks a second"), ("alone", "a command with one empty task, ms"), ("scan", "scan of four images, s")):
+        digits = {"rate": 0, "alone": 1, "scan": 2}[key]
+        print(f"| {name} | {medians[0][key]:.{digits}f} | {medians[2][key]:.{digits}f} | {ratios[key]:.2f} |")
+    failed = []
+    if ratios["rate"] < LEAST_RATIO or medians[2]["rate"] < LEAST_RATE:
+        failed.append(f"{medians[2]['rate']:.0f} tasks a second, {ratios['rate']:.2f} of those without copies")
+    if ratios["scan"] > MOST_SCAN:
+        failed.append(f"scans take {ratios['scan']:.3f} of their time without copies")
+    if options.check and failed:
+        sys.exit("copies: " + "; ".join(failed))
+
+
+if __name__ == "__main__":
+    main()
