@@ -143,7 +143,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         jobs.append(.propose(content, nil, proposal: proposal))
     }
 
-    /// Some time has passed. Call it every 100 ms or so.
+    /// Some time has passed. Call it after each `tickPause`.
     ///
     /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
     mutating func tick(available: [ReplicaID]) {

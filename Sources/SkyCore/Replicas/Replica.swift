@@ -125,18 +125,12 @@ actor Replica {
 
     private func tick() async {
         while !hasEnded {
-            do { try await Task.sleep(for: core.isLonely ? Replica.lonelyInterval : Replica.tickInterval) } catch {
-                return
-            }
+            do { try await Task.sleep(for: core.tickPause) } catch { return }
             let available = available()
             step { $0.tick(available: available) }
             updateReport()
         }
     }
-
-    private static let tickInterval = Duration.milliseconds(100)
-    /// Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
-    private static let lonelyInterval = Duration.seconds(1)
 
     private func updateReport() {
         let report = makeReport()
@@ -199,6 +193,9 @@ actor Replica {
         guard proposals[proposal]?.isLocal == false else { return }
         answer(proposal, .failure(Replica.stopping))
     }
+
+    /// Whether there is a copy here that could be taken over.
+    var isWhole: Bool { core.record.position != nil }
 
     /// Whether nobody else has to be asked.
     var isAlone: Bool { core.record.set.isQuorum([core.own]) }

@@ -114,6 +114,32 @@ struct ReplicaDecisionTests {
         #expect(last.contains { if case .close(.handedOver) = $0 { true } else { false } })
     }
 
+    @Test func `a replica that has nothing to do is seldom woken, and in time for what it has to do`() {
+        var standby = core(promisedTo: others[0])
+        #expect(standby.tickPause == .milliseconds(400))
+        _ = standby.at(.seconds(4.75)) { $0.tick(available: others) }
+        #expect(standby.tickPause == .milliseconds(250), "its primary is lost after five seconds")
+        _ = standby.at(.seconds(5)) { $0.tick(available: others) }
+        #expect(standby.tickPause == .milliseconds(100), "it asks, or is about to")
+
+        var primary = core(promisedTo: own)
+        let calls = primary.at(.seconds(1)) { $0.tick(available: others) }.compactMap { output in
+            if case .send(_, let replica, let call) = output { (replica, call) } else { nil }
+        }
+        #expect(primary.tickPause == .milliseconds(100), "it does not know yet what they have")
+        let reply = ReplicaReply(promised: 1, position: position, isGranted: true)
+        for (replica, call) in calls {
+            _ = primary.at(.seconds(1.5)) { $0.replied(reply, from: replica, call: call) }
+        }
+        #expect(primary.tickPause == .milliseconds(400))
+        _ = primary.at(.seconds(1.75)) { $0.tick(available: others) }
+        #expect(primary.tickPause == .milliseconds(250), "they are called once a second")
+        _ = primary.at(.seconds(1.75)) { $0.propose(SimulatedContent([]), proposal: 1) }
+        _ = primary.at(.seconds(1.75)) { $0.wrote(true) }
+        #expect(primary.tickPause == .milliseconds(100), "they lack a batch")
+        #expect(Core.first(own, policy: CopyPolicy(copies: 0), seed: 1, now: .zero).tickPause == .milliseconds(100))
+    }
+
     @Test func `it is known since when a copy lacks something`() {
         var times = HeadTimes()
         for second in 0..<10 { times.note(UInt64(second / 3), at: .seconds(second)) }

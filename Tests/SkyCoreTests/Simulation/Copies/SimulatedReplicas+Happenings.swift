@@ -13,7 +13,7 @@ extension SimulatedReplicas {
             guard isAlive(host, process) else { return }
             let available = reachable(from: host)
             step(host) { $0.tick(available: available) }
-            schedule(.ticked(host, process: process), after: .milliseconds(100))
+            schedule(.ticked(host, process: process), after: hosts[host].process?.core.tickPause ?? .zero)
         case .arrived(let request, let from, let call, let process, let replica):
             guard let host = host(of: replica), hosts[host].process != nil else { return }
             let (request, early) = flawed(request, at: host)

@@ -10,7 +10,9 @@ extension SimulatedCluster {
             let available = available(to: host)
             step(host) { $0.tick(available: available) }
             if chance(20) { watchCopies(at: host) }
-            schedule(.replicated(.ticked(host, session: session)), after: .milliseconds(200))
+            // No more often than this, so that a history takes less time.
+            let pause = max(hosts[host].process?.replica?.core.tickPause ?? .zero, .milliseconds(200))
+            schedule(.replicated(.ticked(host, session: session)), after: pause)
         case .arrived(let request, let from, let call, let session, let replica):
             arrive(request, from, call, session, at: replica)
         case .replied(let reply, let replica, let call, let host, let session):

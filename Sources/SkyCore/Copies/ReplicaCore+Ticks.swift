@@ -1,0 +1,37 @@
+// MARK: - When the next tick is needed
+
+extension ReplicaCore {
+    /// How long it may take until the next `tick`. A replica that has nothing to do is seldom woken, because each node has one for
+    /// every coordinator whose journal it keeps.
+    var tickPause: Duration {
+        switch role {
+        case .standby:
+            // What happens meanwhile only moves the end of the primary's silence back.
+            return calmPause(
+                until: record.position == nil ? now + ReplicaCore.calmPause : lastContact + policy.adoptAfter)
+        case .candidate: return ReplicaCore.shortPause
+        case .primary(let primary):
+            // Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
+            guard !isLonely else { return ReplicaCore.lonelyPause }
+            let isCalm = primary.stage == .open && !primary.isChanging && primary.followers.values.allSatisfy(hasAll)
+            guard isCalm, let called = primary.followers.values.map(\.callSent).min() else {
+                return ReplicaCore.shortPause
+            }
+            return calmPause(until: called + policy.heartbeat)
+        }
+    }
+
+    private static var shortPause: Duration { .milliseconds(100) }
+    /// Short enough that a standby that is asked to take over, and that then has to look for standbys of its own, is not slow.
+    private static var calmPause: Duration { .milliseconds(400) }
+    private static var lonelyPause: Duration { .seconds(1) }
+
+    private func calmPause(until due: Duration) -> Duration {
+        min(max(due - now, ReplicaCore.shortPause), ReplicaCore.calmPause)
+    }
+
+    private func hasAll(_ follower: Follower<Content>) -> Bool {
+        guard case .following = follower.phase else { return false }
+        return follower.acked == record.position?.number
+    }
+}
