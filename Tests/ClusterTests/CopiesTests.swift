@@ -163,12 +163,16 @@ struct CopiesTests {
             cluster.nodes[0].send(SIGKILL)
             _ = await cluster.nodes[0].end()
             try FileManager.default.removeItem(atPath: cluster.state.file("node1"))
+            let unadopted = try await Skynode.run("jobs", "show", job, "--node", cluster.addresses[1])
             // It may take some seconds until the other one knows that the node is lost.
             var adopted = own
             let end = ContinuousClock.now + .seconds(30)
             repeat {
                 adopted = try await Skynode.run("jobs", "adopt", "node1", "--node", cluster.addresses[1])
             } while adopted.status != 0 && ContinuousClock.now < end
+            #expect(
+                unadopted.status == 3 && unadopted.errors.last?.contains("skynode jobs adopt") == true,
+                "\(unadopted.errors)")
             #expect(adopted.output.first?.contains("took over the jobs of node1") == true, "\(adopted.errors)")
             let place = try await untilListed(job, at: [cluster.addresses[1]]) {
                 $0.state == "done" && $0.completed == 100
@@ -191,6 +195,66 @@ struct CopiesTests {
             let word = try await Skynode.run("jobs", "unprotect", job, "--node", node)
             #expect(word.status == 0, "\(word.errors)")
             #expect(try await untilListed(job, at: [node]) { $0.state == "done" && $0.completed == 80 } != nil)
+        }
+    }
+
+    @Test func `a node that waits for those with its copies lists the nodes, and its jobs when a person lets it`()
+        async throws
+    {
+        let options = ["--copies", "2"]
+        try await RunningCluster.with(3, slots: 1, options: { _ in options }) { cluster in
+            try await untilCopied(cluster.addresses[0])
+            let job = try await submit(1, to: cluster.addresses[0])
+            _ = try await untilListed(job, at: [cluster.addresses[0]]) { $0.state == "done" }
+            await RunningCluster.stop(cluster.nodes)
+            let (process, node) = try await RunningCluster.start(1, 1, cluster.multicast, cluster.state, options)
+            defer { process.send(SIGKILL) }
+            let nodes = try await Skynode.run("nodes", "--node", node)
+            #expect(nodes.status == 0 && nodes.output.contains { $0.contains("node1") }, "\(nodes.errors)")
+            let drained = try await Skynode.run("nodes", "drain", "--all", "--node", node)
+            #expect(drained.status == 0 && drained.output == ["node1: drained"], "\(drained.errors)")
+            for command in [["jobs"], ["jobs", "show", job], ["jobs", "why", job]] {
+                let refused = try await Skynode.run(command + ["--node", node])
+                #expect(refused.status == 3 && refused.errors.count == 1, "\(command) \(refused.errors)")
+                #expect(refused.errors.first?.contains("waits for the nodes with copies") == true, "\(refused.errors)")
+            }
+            let word = try await Skynode.run("jobs", "unprotect", "--all", "--node", node)
+            #expect(word.status == 0, "\(word.errors)")
+            #expect(try await untilListed(job, at: [node]) { $0.state == "done" && $0.completed == 1 } != nil)
+        }
+    }
+
+    @Test func `no node says that a job does not exist while its node is lost, and another one has not taken it over`()
+        async throws
+    {
+        try await RunningCluster.with(4, slots: 1, options: { _ in ["--copies", "2", "--adopt-after", "4s"] }) {
+            cluster in
+            let node = cluster.addresses[0]
+            try await untilCopied(node)
+            let job = try await submit(200, to: node)
+            cluster.nodes[0].send(SIGKILL)
+            _ = await cluster.nodes[0].end()
+            // All others are asked until they know who has it.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for other in cluster.addresses[1...] {
+                    group.addTask {
+                        var answer = try await Skynode.run("jobs", "show", job, "--node", other)
+                        let end = ContinuousClock.now + .seconds(60)
+                        while answer.status != 0, ContinuousClock.now < end {
+                            #expect(answer.status == 3, "\(answer.errors)")
+                            #expect(
+                                answer.errors.last?.contains("about to be taken over") == true
+                                    || answer.errors.last?.contains("does not take or show jobs now") == true,
+                                "\(answer.errors)")
+                            answer = try await Skynode.run("jobs", "show", job, "--node", other)
+                        }
+                        #expect(answer.status == 0)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let unknown = try await Skynode.run("jobs", "show", "0123456789abcdef", "--node", cluster.addresses[1])
+            #expect(unknown.status == 2 && unknown.errors.first?.contains("there is no job 0123") == true)
         }
     }
 
@@ -218,7 +282,7 @@ struct CopiesTests {
         }
         try await RunningCluster.with(4, slots: 1, options: options) { cluster in
             try await untilCopied(cluster.addresses[0])
-            let job = try await submit(100, to: cluster.addresses[0])
+            let job = try await submit(300, to: cluster.addresses[0])
             let url = "http://127.0.0.1:\(port)/v1/jobs/\(job)"
             async let followed = URLSession.shared.data(from: try #require(URL(string: url + "/events")))
             _ = try await untilListed(job, at: [cluster.addresses[0]]) { $0.completed > 20 }
@@ -232,7 +296,7 @@ struct CopiesTests {
             #expect(histories.count == 2, "\(histories)")
             let events = lines.filter { $0.hasPrefix("data: ") }
                 .compactMap { try? JSONDecoder().decode(Line.self, from: Data($0.dropFirst(6).utf8)) }
-            #expect(events.last?.event == "ended" && events.last?.completed == 100, "\(lines.suffix(3))")
+            #expect(events.last?.event == "ended" && events.last?.completed == 300, "\(lines.suffix(3))")
             let tasks = events.filter { $0.event == "completed" }.compactMap(\.task)
             #expect(Set(tasks).count == tasks.count, "a task is done once")
             // The job itself is shown by a node that does not have it.

@@ -322,13 +322,21 @@ package distributed actor Coordinator: ClusterActor {
 
     /// The coordinator that has a job that is not known here; `nil` if the job is known here, or nowhere.
     ///
-    /// - Throws: `RemoteError` where the person who calls has nothing to do with the job. All calls about a job begin here.
+    /// - Throws: `RemoteError` where the person who calls has nothing to do with the job, and where it may be one of those that are at
+    ///   no node for now. All calls about a job begin here.
     func elsewhere(_ job: JobID) async throws -> Coordinator? {
         if let record = core.jobs[job] {
             try permit(job, of: record.request.submitter)
             return nil
         }
-        guard let copies, let place = await copies.locate(job) else { return nil }
+        guard let copies else { return nil }
+        var found = await copies.locate(job)
+        if found == nil {
+            if await copies.isAnyUnopened() { throw unopened(job) }
+            // A coordinator may have begun to work after its node was asked for the job.
+            found = await copies.locate(job)
+        }
+        guard let place = found else { return nil }
         let address = ActorAddress(node: place.node, name: place.actor)
         guard address != id, let other = try? Coordinator.resolve(id: address, using: actorSystem) else { return nil }
         // There, the call comes from this node. So it is here that the person's rights are looked at.
@@ -353,9 +361,9 @@ package distributed actor Coordinator: ClusterActor {
         do {
             return try await call()
         } catch is TransportError {
-            throw unknown(job)
+            throw unopened(job)
         } catch let error as RemoteError where [.noSuchActor, .leaving].contains(error.kind) {
-            throw unknown(job)
+            throw unopened(job)
         }
     }
 
@@ -494,6 +502,10 @@ package distributed actor Coordinator: ClusterActor {
         } catch {
             throw RemoteError(.failed, error.message)
         }
+    }
+
+    private func unopened(_ job: JobID) -> RemoteError {
+        RemoteError(.failed, "\(RemoteError.unknownJob) \(job)\(RemoteError.unopenedJobs)")
     }
 
     func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "\(RemoteError.unknownJob) \(job)") }

@@ -37,6 +37,28 @@ extension Copies {
         return await firstAnswer { try await $0.locate(job) }
     }
 
+    /// The coordinators of this node.
+    var censusHere: CoordinatorCensus {
+        get async { CoordinatorCensus(kept: await keptHere, open: Set(ownersHere.map(\.coordinatorID))) }
+    }
+
+    /// Whether a coordinator of which there are copies works at no node in reach, so that its jobs are nowhere for now.
+    nonisolated func isAnyUnopened() async -> Bool {
+        var all = [await censusHere]
+        await withTaskGroup(of: CoordinatorCensus?.self) { group in
+            for member in system.members {
+                group.addTask {
+                    // A node that does not answer is not asked for long: its coordinator counts as one that works nowhere.
+                    guard let actor = try? self.actor(of: member.node) else { return nil }
+                    return try? await withDeadline(Copies.patience) { try await actor.census() }
+                }
+            }
+            for await census in group { if let census { all.append(census) } }
+        }
+        let open = all.reduce(into: Set()) { $0.formUnion($1.open) }
+        return all.contains { !$0.kept.isSubset(of: open) }
+    }
+
     /// The job that was submitted with a token to a coordinator that works here.
     nonisolated func jobHere(withToken token: String) async -> JobID? {
         for owner in ownersHere {

@@ -179,6 +179,15 @@ package actor Copies {
         }
     }
 
+    /// The coordinators of whose journals there are whole copies here.
+    var keptHere: Set<CoordinatorID> {
+        get async {
+            var kept: Set<CoordinatorID> = []
+            for (coordinator, replica) in replicas where await replica.isWhole { kept.insert(coordinator) }
+            return kept
+        }
+    }
+
     // MARK: - Other nodes
 
     private func followMembership() async {

@@ -19,6 +19,9 @@ package distributed actor CopyActor: ClusterActor {
         Method("find", "$s7SkyCore9CopyActorC4findy9Transport8IdentityVyAA12SubmittedJobOGSgSSYaKFTE") {
             (actor: isolated CopyActor, argument: String) in await actor.find(argument)
         },
+        Method("census", "$s7SkyCore9CopyActorC6censusAA17CoordinatorCensusVyYaKFTE") {
+            (actor: isolated CopyActor) in await actor.census()
+        },
         Method("unprotect", "$s7SkyCore9CopyActorC9unprotectySiAA16UnprotectRequestVYaKFTE", for: .operator) {
             (actor: isolated CopyActor, argument: UnprotectRequest) in try await actor.unprotect(argument)
         },
@@ -51,6 +54,9 @@ package distributed actor CopyActor: ClusterActor {
 
     /// The job that was submitted with a token to a coordinator of this node; `nil` if there is none.
     package distributed func find(_ token: String) async -> JobID? { await copies.jobHere(withToken: token) }
+
+    /// Which coordinators have copies on this node, and which work on it.
+    package distributed func census() async -> CoordinatorCensus { await copies.censusHere }
 
     /// Lets coordinators of this node go on without their copies. That is a person's word that no other node has taken over.
     ///
@@ -105,6 +111,14 @@ package struct ReplicaCall: Codable, Sendable {
     var request: ReplicaRequest<CopiedRows>
     /// That the one who asks has the coordinator's journal; `nil` where an earlier version made that.
     var proof: IdentityProof?
+}
+
+/// The coordinators of a node.
+package struct CoordinatorCensus: Codable, Sendable {
+    /// Those of whose journals the node has a copy, also its own.
+    var kept: Set<CoordinatorID>
+    /// Those that work there.
+    var open: Set<CoordinatorID>
 }
 
 /// Where a job is.

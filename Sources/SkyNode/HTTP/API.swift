@@ -189,6 +189,8 @@ struct API: Sendable {
     private func job(_ id: JobID) async throws -> JobListing {
         do {
             return try await parts.coordinator.listing(id)
+        } catch let error as RemoteError where error.mayBeTakenOver {
+            throw APIFailure(.serviceUnavailable, error.message, [.retryAfter: "5"])
         } catch let error as RemoteError where error.isAboutUnknownJob {
             throw APIFailure(.notFound, "there is no job \(id)")
         }
@@ -246,7 +248,8 @@ struct API: Sendable {
                     // A comment finds out whether anybody is still there.
                     try await writer.write(ByteBuffer(string: text.isEmpty ? ": still running\n\n" : text))
                     if events.contains(where: \.kind.isEnd) { break }
-                    if events.isEmpty, try await parts.coordinator.listing(id).state != nil { break }
+                    // Where the job is at no node now, that is waited for above.
+                    if events.isEmpty, (try? await parts.coordinator.listing(id))?.state != nil { break }
                 }
                 try await writer.finish(nil)
             })

@@ -36,8 +36,14 @@ enum JobReference {
     /// - Throws: as `find(_:in:)`.
     static func find(_ text: String, at coordinator: Coordinator) async throws -> JobListing {
         let jobs = try await coordinator.list()
-        if let id = JobID(text), !jobs.contains(where: { $0.id == id }), let job = try? await coordinator.listing(id) {
-            return job
+        if let id = JobID(text), !jobs.contains(where: { $0.id == id }) {
+            do {
+                return try await coordinator.listing(id)
+            } catch let error as RemoteError where error.mayBeTakenOver {
+                throw error
+            } catch {
+                // It is said below, with the jobs that there are.
+            }
         }
         return try find(text, in: jobs)
     }

@@ -29,6 +29,9 @@ actor CoordinatorConnection {
     private static let ownTime = Duration.seconds(3)
     /// Pause between two attempts to renew the connection.
     private static let pause = Duration.milliseconds(250)
+    /// How long no node may have a job that there was a moment ago: another node takes it over, and has to read its journal. A job
+    /// that somebody has deleted is given up then.
+    private static let movingTime = Duration.seconds(20)
 
     /// - Parameters:
     ///   - patience: how long to try to renew the connection; zero where the coordinator is in this process.
@@ -53,9 +56,10 @@ actor CoordinatorConnection {
     /// Calls the coordinator, and calls it again where the connection was lost. So `body` may run twice. The second time, it may be
     /// another node that answers for the coordinator.
     ///
+    /// - Parameter isKnown: whether the call is about a job that there was a moment ago.
     /// - Throws: what `body` throws, where that is not a lost connection or where the patience is over.
     nonisolated func call<Result: Sendable>(
-        _ body: @Sendable (Coordinator) async throws -> Result
+        aboutKnownJob isKnown: Bool = false, _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
         let start = ContinuousClock.now
         var limit = start
@@ -66,9 +70,12 @@ actor CoordinatorConnection {
                 if limit != start { await recovered() }
                 return result
             } catch let error as RemoteError where error.isAboutUnknownJob {
-                // Another node is about to take the job over, if this is not the node that was asked at first.
-                guard await restarts > 0 else { throw error }
-                if limit == start { limit = .now + patience }
+                // Another node is about to take the job over, if it was there, or if this is not the node that was asked at first.
+                let hasMoved = await restarts > 0
+                guard hasMoved || isKnown || error.mayBeTakenOver else { throw error }
+                if limit == start {
+                    limit = .now + (hasMoved ? patience : min(patience, CoordinatorConnection.movingTime))
+                }
                 guard ContinuousClock.now < limit, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
                 try await Task.sleep(for: CoordinatorConnection.pause)
             } catch {

@@ -91,7 +91,8 @@ struct JobWatch {
         _ state: NIOLockedValueBox<WatchedJob>, _ interrupts: Interrupts?
     ) async throws -> WatchedJob.Event {
         do {
-            let (batch, restarts) = try await coordinator.call { [coordinator] node in
+            let isKnown = state.withLockedValue { $0.isKnown }
+            let (batch, restarts) = try await coordinator.call(aboutKnownJob: isKnown) { [coordinator] node in
                 let restarts = await coordinator.restarts
                 let request = state.withLockedValue { $0.request(restarts: restarts) }
                 return (try await node.events(request), restarts)
@@ -106,7 +107,7 @@ struct JobWatch {
 
     private func cancel(_ job: JobID, _ interrupts: Interrupts?) async {
         do {
-            try await coordinator.call { try await $0.cancel(job) }
+            try await coordinator.call(aboutKnownJob: true) { try await $0.cancel(job) }
         } catch let error as RemoteError {
             interrupts?.couldNotCancel(error.message)
         } catch {

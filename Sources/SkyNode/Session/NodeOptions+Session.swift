@@ -3,13 +3,16 @@ import SkyCore
 import Transport
 
 extension NodeOptions {
-    /// A node that has handed its jobs over has no coordinator for a moment. What was called then has not been done.
+    /// A node that has handed its jobs over has no coordinator for a moment, and its jobs are nowhere. What was called then has not
+    /// been done.
     private func whileOpening<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         let end = ContinuousClock.now + .seconds(2)
         while true {
             do {
                 return try await body()
-            } catch let error as RemoteError where error.kind == .noSuchActor && ContinuousClock.now < end {
+            } catch let error as RemoteError
+                where (error.kind == .noSuchActor || error.mayBeTakenOver) && ContinuousClock.now < end
+            {
                 try await Task.sleep(for: .milliseconds(100))
             }
         }
@@ -29,6 +32,8 @@ extension NodeOptions {
                 return try await whileOpening { try await body(reach) }
             } catch let error as RemoteError where error.kind == .noSuchActor {
                 throw CommandFailure(.noCluster, "the node \(UnopenedJobs.words)")
+            } catch let error as RemoteError where error.mayBeTakenOver {
+                throw CommandFailure(.noCluster, PrintableText.of(error.message))
             } catch let error as RemoteError {
                 throw CommandFailure(.usage, PrintableText.of(error.message))
             }

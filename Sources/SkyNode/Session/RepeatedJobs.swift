@@ -19,7 +19,7 @@ struct RepeatedJobs {
             guard report.state == .done, report.failed == 0 else {
                 throw CommandFailure(JobSummary.status(report), report.reason.map { PrintableText.of($0) })
             }
-            try await coordinator.call { try await $0.delete(job) }
+            try await coordinator.call(aboutKnownJob: true) { try await $0.delete(job) }
         }
         return JobTimes(times)
     }

@@ -50,6 +50,8 @@ struct WatchedJob: Sendable {
     private var restarts = 0
     /// The incarnation of the coordinator that answered last.
     private var generation: UInt64?
+    /// Whether a coordinator has answered for the job.
+    private(set) var isKnown = false
     /// Whether the event with the job's plan has been shown.
     private var isPlanned = false
 
@@ -66,8 +68,10 @@ struct WatchedJob: Sendable {
 
     mutating func handle(_ event: Event) -> [Action] {
         guard state == .following || state == .cancelling else { return [] }
+        if case .answered = event { isKnown = true }
         switch event {
         case .submitted(let batch, let restarts):
+            isKnown = true
             generation = batch.generation
             (next, self.restarts) = (batch.next, restarts)
             isPlanned = next > 0

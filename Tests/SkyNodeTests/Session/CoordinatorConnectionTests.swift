@@ -78,6 +78,29 @@ struct CoordinatorConnectionTests {
         #expect(log.withLockedValue { $0 }.isEmpty)
     }
 
+    @Test func `a job that was there is waited for while no node has it, and another one is not`() async throws {
+        let node = try node("one")
+        let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { _, _ in
+            Issue.record("nothing was lost")
+            return node.coordinator
+        }
+        let unknown = RemoteError(.failed, "there is no job 1")
+        for isKnown in [true, false] {
+            tries.withLockedValue { $0 = 0 }
+            let answer = try? await reach.call(aboutKnownJob: isKnown) { _ in
+                let isFirst = tries.withLockedValue { tries in
+                    tries += 1
+                    return tries == 1
+                }
+                if isFirst { throw unknown }
+                return 7
+            }
+            #expect(answer == (isKnown ? 7 : nil))
+        }
+        #expect(log.withLockedValue { $0 }.isEmpty)
+    }
+
     @Test func `a lost connection is final with no patience or for a node in this process`() async throws {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])

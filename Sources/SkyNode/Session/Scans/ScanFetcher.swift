@@ -90,11 +90,11 @@ struct ScanFetcher {
 }
 
 extension CoordinatorConnection {
-    /// Fetches one page, or an answer that is no larger.
+    /// Fetches one page of a job that has ended, or an answer that is no larger.
     nonisolated func fetch<Result: Sendable>(
         _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
-        try await call { coordinator in
+        try await call(aboutKnownJob: true) { coordinator in
             try await withDeadline(ScanFetcher.patience) { try await body(coordinator) }
         }
     }
