@@ -73,16 +73,15 @@ enum ClusterSession {
             let coordinator = try client.coordinator(of: client.node)
             let others = OtherNodes(of: client.address)
             let redial: CoordinatorConnection.Redial = { known, mayMove in
-                if client.system.isLinked(known.id.node) { return known }
-                var failure: any Error = TransportError.notConnected(known.id.node)
-                for address in [client.address] + (mayMove ? others.addresses : []) {
-                    do {
-                        return try client.coordinator(of: try await client.system.join(address).node)
-                    } catch {
-                        failure = error
-                    }
+                let system = client.system
+                if system.isLinked(known.id.node) { return known }
+                // One that answered later than another, the time before.
+                if mayMove, let linked = system.members.first(where: { system.isLinked($0.node) }) {
+                    return try client.coordinator(of: linked.node)
                 }
-                throw failure
+                // All at the same time: a host that is off the network lets wait for seconds.
+                let addresses = [client.address] + (mayMove ? others.some : [])
+                return try client.coordinator(of: try await system.join(firstOf: addresses).node)
             }
             let connection = CoordinatorConnection(coordinator, patience: patience, redial: redial)
             // A command that waits needs to know whom to ask when the node is gone.

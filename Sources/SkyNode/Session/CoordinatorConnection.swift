@@ -18,6 +18,7 @@ actor CoordinatorConnection {
     /// Whether the coordinator is in another process. Its jobs go on without this process then.
     nonisolated let isElsewhere: Bool
     private let patience: Duration
+    private let answered = NIOLockedValueBox(ContinuousClock.now)
     private let hasGivenUp = NIOLockedValueBox(false)
     private let speaker = NIOLockedValueBox<@Sendable (String) -> Void>({ Console.error($0) })
 
@@ -25,7 +26,8 @@ actor CoordinatorConnection {
     /// reached.
     typealias Redial = @Sendable (_ known: Coordinator, _ mayMove: Bool) async throws -> Coordinator
 
-    /// How long only the node itself is dialled: a service that is started again is back by then.
+    /// How long after its last answer only the node itself is dialled: a service that is started again is back by then. A node that
+    /// has been silent for longer when that is noticed is off the network, or hangs.
     private static let ownTime = Duration.seconds(3)
     /// Pause between two attempts to renew the connection.
     private static let pause = Duration.milliseconds(250)
@@ -67,6 +69,7 @@ actor CoordinatorConnection {
             let coordinator = await coordinator
             do {
                 let result = try await body(coordinator)
+                answered.withLockedValue { $0 = .now }
                 if limit != start { await recovered() }
                 return result
             } catch let error as RemoteError where error.isAboutUnknownJob {
@@ -115,7 +118,7 @@ actor CoordinatorConnection {
                     "skynode: \(reason); trying again for \(patience.components.seconds) s. Ctrl-C ends this, not the job"
                 )
             }
-            let moveTime = ContinuousClock.now + CoordinatorConnection.ownTime
+            let moveTime = answered.withLockedValue { $0 } + CoordinatorConnection.ownTime
             renewal = Task {
                 defer { renewal = nil }
                 repeat {

@@ -8,14 +8,17 @@ final class OtherNodes: Sendable {
     private let own: NodeAddress
     private let known = NIOLockedValueBox<[NodeAddress]>([])
 
-    /// How many are remembered. More than some are never tried within a command's patience.
+    /// How many are remembered.
     private static let limit = 64
+    /// How many are dialled at the same time.
+    private static let share = 8
     /// How often the node is asked whom it knows.
     private static let interval = Duration.seconds(10)
 
     init(of own: NodeAddress) { self.own = own }
 
-    var addresses: [NodeAddress] { known.withLockedValue { $0 } }
+    /// Some of them, other ones each time.
+    var some: [NodeAddress] { Array(known.withLockedValue { $0 }.shuffled().prefix(OtherNodes.share)) }
 
     /// Asks the node now and then whom it knows, until it is cancelled.
     func follow(_ connection: CoordinatorConnection) async {

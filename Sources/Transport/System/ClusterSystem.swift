@@ -263,6 +263,29 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         try await connect(to: address).get().peer
     }
 
+    /// Dials several addresses at the same time. Links to others than the one that is returned may come up later.
+    ///
+    /// - Returns: the hello of the first node that answers.
+    /// - Throws: as `join` does, where none answers; `TransportError.notRunning` where there are no addresses.
+    package func join(firstOf addresses: [NodeAddress]) async throws -> Hello {
+        let first = eventLoopGroup.next().makePromise(of: Hello.self)
+        let left = BriefLock(addresses.count)
+        if addresses.isEmpty { first.fail(TransportError.notRunning) }
+        for address in addresses {
+            connect(to: address).whenComplete { result in
+                let isLast = left.withLockedValue { left in
+                    left -= 1
+                    return left == 0
+                }
+                switch result {
+                case .success(let link): first.succeed(link.peer)
+                case .failure(let error): if isLast { first.fail(error) }
+                }
+            }
+        }
+        return try await first.futureResult.get()
+    }
+
     /// Accepted connections whose handshake is not done.
     var pendingConnections: Int { state.withLockedValue { $0.pending.count } }
 

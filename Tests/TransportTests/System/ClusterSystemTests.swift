@@ -1,4 +1,6 @@
 import Logging
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import Transport
@@ -91,6 +93,24 @@ import Testing
             server.drain(false)
             try await late.hears(draining(node, false))
             await late.shutdown()
+        }
+    }
+
+    @Test func `of several addresses the first node that answers counts, and there is an error where none does`()
+        async throws
+    {
+        try await TestCluster.run([TestCluster.settings("server"), TestCluster.settings("client")]) { systems in
+            // It accepts and says nothing.
+            let silent = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .bind(host: "127.0.0.1", port: 0).get()
+            let nobody = NodeAddress.hostPort(host: "127.0.0.1", port: try #require(silent.localAddress?.port))
+            let closed = NodeAddress.hostPort(host: "127.0.0.1", port: 1)
+            let server = try #require(systems[0].listeningAddress)
+            #expect(try await systems[1].join(firstOf: [nobody, closed, server]).node == systems[0].node)
+            for none in [[], [closed, closed]] {
+                await #expect(throws: (any Error).self) { try await systems[1].join(firstOf: none) }
+            }
+            try await silent.close()
         }
     }
 
