@@ -22,6 +22,10 @@ let unoptimized: [SwiftSetting] = [
     .unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))
 ]
 
+/// For the module that computes, also in a debug build: tests scan hundreds of images, which takes five times as long otherwise. The
+/// checks that only a debug build makes stay.
+let optimized: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
 /// Where the Debian package has its own libraries, on whose versions results depend (`deploy/package.sh`). A program that is not in
 /// that package takes the system's, because there is no such folder beside it.
 let ownLibraries: [LinkerSetting] = [
@@ -94,7 +98,7 @@ let package = Package(
                 "Base", "Cryptography", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + optimized
         ),
         .target(
             name: "SkyCore",
