@@ -34,7 +34,7 @@ struct PixelTests {
                     #expect(end.nodes?.keys.sorted() == ["node1"])
                 } else {
                     let elsewhere = (end.nodes?["node2"] ?? 0) + (end.nodes?["node3"] ?? 0)
-                    #expect(elsewhere > 8, "\(end.nodes ?? [:])")
+                    #expect(elsewhere > 0, "\(end.nodes ?? [:])")
                 }
             }
         }
@@ -62,7 +62,7 @@ struct PixelTests {
                 )
                 let end = try #require(jobs.last)
                 let elsewhere = (end.nodes?["node2"] ?? 0) + (end.nodes?["node3"] ?? 0)
-                #expect(end.failed == 0 && (elsewhere > 8) == (name == "all"), "\(end.nodes ?? [:])")
+                #expect(end.failed == 0 && (elsewhere > 0) == (name == "all"), "\(end.nodes ?? [:])")
             }
         }
         let catalogue = try folder.contents("all/band.reg")
