@@ -22,9 +22,12 @@ let unoptimized: [SwiftSetting] = [
     .unsafeFlags(["-Onone", "-assert-config", "Release"], .when(configuration: .release))
 ]
 
-/// For the module that computes, also in a debug build: tests scan hundreds of images, which takes five times as long otherwise. The
-/// checks that only a debug build makes stay.
-let optimized: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+/// For the module that computes, also in a debug build of make's (`OPTIMIZED_SKY=1`): tests scan hundreds of images, which takes five
+/// times as long otherwise. The checks that only a debug build makes stay. Not for others, because SwiftPM refuses a library with such
+/// settings to whoever depends on a version of it.
+let optimized: [SwiftSetting] =
+    Context.environment["OPTIMIZED_SKY"] == nil
+    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 /// Where the Debian package has its own libraries, on whose versions results depend (`deploy/package.sh`). A program that is not in
 /// that package takes the system's, because there is no such folder beside it.
