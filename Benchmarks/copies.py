@@ -62,11 +62,16 @@ class Cluster:
     def __init__(self, program: Path, folder: Path, copies: int) -> None:
         self.program = program
         self.nodes: list[takeover.Node] = []
+        self.copies = copies
+        self.folder = folder
+
+    def begin(self) -> None:
         for number in range(1, NODES + 1):
             self.nodes.append(
-                takeover.Node(program, folder, number, self.nodes[0].address if self.nodes else None, copies=copies))
+                takeover.Node(
+                    self.program, self.folder, number, self.nodes[0].address if self.nodes else None, copies=self.copies))
         takeover.until("every node at every other", lambda: all(node.knows(NODES) for node in self.nodes))
-        if copies:
+        if self.copies:
             takeover.until("copies at two others", lambda: all(node.has_copies() for node in self.nodes))
 
     def turn(self, tasks: int, frames: list[Path], output: Path) -> dict[str, float]:
@@ -106,6 +111,7 @@ def main() -> None:
                 with tempfile.TemporaryDirectory(dir=folder) as own:
                     cluster = Cluster(options.program, Path(own), copies)
                     try:
+                        cluster.begin()
                         turns[copies].append(cluster.turn(options.tasks, frames, Path(own)))
                     finally:
                         cluster.end()
