@@ -67,9 +67,9 @@ let package = Package(
     targets: [
         // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources where our own search cannot,
         // and in the tests, wcslib knows an image's coordinates and ERFA the sky's reference systems, libdeflate packs
-        // pictures and zlib pixels, OpenSSL's libcrypto makes digests, keys and certificates; libpng reads pictures back in the tests. CLinux is what of the
-        // C library and the kernel Swift's own module does not show. Module maps only: the few lines of C of ours are
-        // inline functions for functions that take any number of arguments.
+        // pictures and makes checksums, zlib packs pixels, OpenSSL's libcrypto makes digests, keys and certificates; libpng
+        // reads pictures back in the tests. CLinux is what of the C library and the kernel Swift's own module does not show.
+        // Module maps only: the few lines of C of ours are inline functions for functions that take any number of arguments.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),
@@ -106,7 +106,7 @@ let package = Package(
         .target(
             name: "SkyCore",
             dependencies: [
-                "Base", "Cryptography", "Transport", "Sky", "CLinux",
+                "Base", "Cryptography", "Transport", "Sky", "CDeflate", "CZLIB", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

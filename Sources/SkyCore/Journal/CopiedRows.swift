@@ -1,4 +1,4 @@
-import CZLIB
+import CDeflate
 import Foundation
 import NIOCore
 import NIOFoundationCompat
@@ -14,6 +14,10 @@ struct CopiedRows: LogContent, Codable, Hashable {
     var isMark: Bool { body.readableBytes == 0 }
 
     private static let version: UInt8 = 1
+    /// The version of a body from which payloads are left out. It is never sent.
+    private static let trimmedVersion: UInt8 = 2
+    /// The payloads that are left out where a result is kept beside them have this many bytes at least.
+    private static let longPayload = 1024
 
     /// Rows that came from elsewhere. They are not looked into before they are stored.
     init(body: ByteBuffer) {
@@ -49,10 +53,65 @@ struct CopiedRows: LogContent, Codable, Hashable {
     /// make up a collision.
     private static func digest(of body: ByteBuffer) -> UInt64 {
         body.withUnsafeReadableBytes { bytes in
-            let start = bytes.bindMemory(to: UInt8.self).baseAddress
-            let (crc, adler) = (crc32_z(0, start, bytes.count), adler32_z(1, start, bytes.count))
+            guard let start = bytes.baseAddress else { return 1 }
+            let (crc, adler) = (
+                libdeflate_crc32(0, start, bytes.count), libdeflate_adler32(1, start, bytes.count)
+            )
             return UInt64(crc) << 32 | UInt64(adler)
         }
+    }
+
+    /// The body as a journal keeps it that holds the results themselves, too: without their long payloads. So those are not written
+    /// twice.
+    ///
+    /// - Parameters:
+    ///   - rows: the rows in the body.
+    ///   - ran: how long the coordinator has run, as it is in the body.
+    func trimmed(_ rows: [JournalRow], ran: Duration?) -> ByteBuffer {
+        func isLong(_ row: JournalRow) -> Bool {
+            if case .result(let result) = row { result.payload.readableBytes >= CopiedRows.longPayload } else { false }
+        }
+        guard rows.contains(where: isLong) else { return body }
+        var trimmed = ByteBuffer()
+        trimmed.writeInteger(CopiedRows.trimmedVersion)
+        trimmed.writeInteger(ran.map(Journal.milliseconds) ?? -1)
+        for row in rows {
+            if case .result(var result) = row, isLong(row) {
+                result.payload.clear()
+                trimmed.write(result, as: .resultElsewhere)
+            } else {
+                trimmed.write(row)
+            }
+        }
+        return trimmed
+    }
+
+    /// The rows that a journal keeps.
+    ///
+    /// - Parameters:
+    ///   - kept: what `trimmed` has returned.
+    ///   - payload: looks up the payload of a task.
+    /// - Returns: `nil` where they cannot be read. Where a payload is not what it was, the digest is another.
+    init?(kept: ByteBuffer, payload: (JobID, Int) throws -> ByteBuffer?) rethrows {
+        var body = kept
+        guard body.getInteger(at: body.readerIndex, as: UInt8.self) == CopiedRows.trimmedVersion else {
+            self.init(body: kept)
+            return
+        }
+        body.moveReaderIndex(forwardBy: 1)
+        guard let ran = body.readInteger(as: Int64.self) else { return nil }
+        var rows: [JournalRow] = []
+        while body.readableBytes > 0 {
+            let isElsewhere = body.getInteger(at: body.readerIndex) == ByteBuffer.Kind.resultElsewhere.rawValue
+            guard var row = body.readRow(mayBeElsewhere: true) else { return nil }
+            if isElsewhere, case .result(var result) = row {
+                guard let found = try payload(result.job, result.task) else { return nil }
+                result.payload = found
+                row = .result(result)
+            }
+            rows.append(row)
+        }
+        self.init(rows, ran: ran < 0 ? nil : .milliseconds(ran))
     }
 
     /// The rows, and how long the coordinator has run.
@@ -77,11 +136,13 @@ struct CopiedRows: LogContent, Codable, Hashable {
 
 extension ByteBuffer {
     /// The kinds of rows. Their numbers never change.
-    private enum Kind: UInt8 {
+    fileprivate enum Kind: UInt8 {
         case job = 1
         case result, failure, report, risk, deletion, restart, coordinator
         /// A row that could not be stored on the primary either.
         case nothing
+        /// A result whose payload is not here, because it is kept beside it.
+        case resultElsewhere
     }
 
     fileprivate mutating func write(_ row: JournalRow) {
@@ -94,13 +155,7 @@ extension ByteBuffer {
             write(job.program.map { Data($0.utf8) })
             writeInteger(job.submittedRun ?? -1)
             writeInteger(job.since ?? -1)
-        case .result(let result):
-            begin(.result, result.job)
-            writeInteger(UInt32(clamping: result.task))
-            write(result.node)
-            writeInteger(result.duration)
-            writeInteger(UInt32(clamping: result.payload.readableBytes))
-            writeImmutableBuffer(result.payload)
+        case .result(let result): write(result, as: .result)
         case .failure(let job, let task, let reason, let isBadInput):
             begin(.failure, job)
             writeInteger(UInt32(clamping: task))
@@ -129,6 +184,15 @@ extension ByteBuffer {
         }
     }
 
+    fileprivate mutating func write(_ result: JournalRow.ResultRow, as kind: Kind) {
+        begin(kind, result.job)
+        writeInteger(UInt32(clamping: result.task))
+        write(result.node)
+        writeInteger(result.duration)
+        writeInteger(UInt32(clamping: result.payload.readableBytes))
+        writeImmutableBuffer(result.payload)
+    }
+
     private mutating func begin(_ kind: Kind, _ job: JobID) {
         writeInteger(kind.rawValue)
         writeInteger(job.rawValue)
@@ -147,8 +211,12 @@ extension ByteBuffer {
     }
 
     /// The next row; `nil` if there is none that can be read.
-    fileprivate mutating func readRow() -> JournalRow? {
-        guard let kind = readInteger(as: UInt8.self).flatMap(Kind.init) else { return nil }
+    ///
+    /// - Parameter mayBeElsewhere: whether the payload of a result may be missing.
+    fileprivate mutating func readRow(mayBeElsewhere: Bool = false) -> JournalRow? {
+        guard let kind = readInteger(as: UInt8.self).flatMap(Kind.init),
+            kind != .resultElsewhere || mayBeElsewhere
+        else { return nil }
         if kind == .nothing { return .unwritable(job: JobID(rawValue: 0), reason: "it could not be stored") }
         guard let id = readInteger(as: UInt64.self) else { return nil }
         let job = JobID(rawValue: id)
@@ -162,7 +230,7 @@ extension ByteBuffer {
                 JournalRow.JobRow(
                     id: job, token: token, request: request, submitted: submitted, program: program,
                     submittedRun: run < 0 ? nil : run, since: since < 0 ? nil : since))
-        case .result:
+        case .result, .resultElsewhere:
             guard let task = readTask(), let node = readText(), let duration = readInteger(as: Int64.self),
                 let payload = readLength().flatMap({ readSlice(length: $0) })
             else { return nil }

@@ -104,6 +104,15 @@ extension Journal {
         return (found, nil)
     }
 
+    /// The payload of a task's result; `nil` if there is none.
+    static func payload(of task: Int, in job: JobID, _ database: Database) throws -> ByteBuffer? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT payload FROM result WHERE key = (SELECT number FROM job WHERE id = ?) * \(tasksPerJob) + ?")
+        // A damaged column may hold anything.
+        let payload = try DatabaseValue.fetchOne(statement, arguments: [key(job), task]) ?? .null
+        return Data.fromDatabaseValue(payload).map { ByteBuffer(data: $0) }
+    }
+
     /// Notes whose journal a copy is.
     static func note(_ coordinator: CoordinatorID, _ secret: Data, in database: Database) throws {
         let id = key(coordinator)

@@ -1,11 +1,11 @@
-import CZLIB
+import CDeflate
 import Foundation
 import NIOCore
 
 /// The CRC-32 of a row of the journal. It is stored with the row and checked whenever the row is read, because a disk, its
 /// cable or the memory may change a bit, and SQLite would return the row as if nothing had happened.
 struct RowChecksum {
-    private var value: uLong = crc32(0, nil, 0)
+    private var value: UInt32 = 0
 
     /// The checksum as SQLite stores it.
     var stored: Int64 { Int64(value) }
@@ -27,7 +27,8 @@ struct RowChecksum {
     }
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        value = crc32_z(value, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+        guard let start = bytes.baseAddress else { return }
+        value = libdeflate_crc32(value, start, bytes.count)
     }
 
     /// The checksum of a result: of its key, its node, its duration and its payload.

@@ -6,6 +6,8 @@ import NIOFoundationCompat
 /// A batch as a journal keeps it beside the rows that it brought.
 struct StoredBatch: Sendable {
     var batch: LogBatch<CopiedRows>
+    /// What is kept of its content; see `CopiedRows.trimmed`.
+    var body: ByteBuffer?
     /// The members after the batch.
     var set: ReplicaSet
     /// The first batch that is still wanted; `nil` where none is, because nobody keeps a copy.
@@ -42,7 +44,7 @@ struct StoredBatch: Sendable {
             """,
             [
                 Int64(position.number), Int64(position.term), Int64(bitPattern: position.hash), Int64(previous.term),
-                Int64(bitPattern: previous.hash), members, (batch.content?.body).map { Data(buffer: $0) },
+                Int64(bitPattern: previous.hash), members, body.map { Data(buffer: $0) },
             ])
         try database.run("DELETE FROM batch WHERE number < ?", [Int64(keepFrom)])
     }
@@ -73,7 +75,7 @@ struct StoredBatch: Sendable {
         let rows = try Row.fetchCursor(database, sql: "SELECT * FROM batch ORDER BY number")
         while let row = try rows.next() {
             // A damaged batch, or a gap, costs a whole copy later.
-            guard let batch = LogBatch(row), batch.isWhole, recent.isNext(batch) else {
+            guard let batch = try LogBatch(row, in: database), batch.isWhole, recent.isNext(batch) else {
                 recent.removeAll()
                 continue
             }
@@ -85,7 +87,7 @@ struct StoredBatch: Sendable {
 }
 
 extension LogBatch<CopiedRows> {
-    fileprivate init?(_ row: Row) {
+    fileprivate init?(_ row: Row, in database: Database) throws {
         guard let number = Int64.fromDatabaseValue(row["number"]), number > 0,
             let term = Int64.fromDatabaseValue(row["term"]), let hash = Int64.fromDatabaseValue(row["hash"]),
             let previousTerm = Int64.fromDatabaseValue(row["previousTerm"]),
@@ -95,7 +97,11 @@ extension LogBatch<CopiedRows> {
             term: UInt64(clamping: previousTerm), number: UInt64(number - 1), hash: UInt64(bitPattern: previousHash))
         position = LogPosition(
             term: UInt64(clamping: term), number: UInt64(number), hash: UInt64(bitPattern: hash))
-        content = Data.fromDatabaseValue(row["body"]).map { CopiedRows(body: ByteBuffer(data: $0)) }
+        if let body = Data.fromDatabaseValue(row["body"]) {
+            let content = try CopiedRows(kept: ByteBuffer(data: body)) { try Journal.payload(of: $1, in: $0, database) }
+            guard let content else { return nil }
+            self.content = content
+        }
         set = Data.fromDatabaseValue(row["members"]).flatMap { try? JournalText.decode(ReplicaSet.self, $0) }
     }
 }

@@ -138,15 +138,20 @@ actor ReplicaStore {
         var (set, recent) = (set, recent)
         var (rows, ran, stored) = (own?.rows ?? [], own?.ran, [] as [StoredBatch])
         for batch in batches {
-            if own == nil, let content = try batch.content?.rows() {
-                rows += content.rows
-                ran = content.ran ?? ran
+            var body = own.flatMap { batch.content?.trimmed($0.rows, ran: $0.ran) }
+            if own == nil, let content = batch.content {
+                let (found, when) = try content.rows()
+                rows += found
+                ran = when ?? ran
+                body = content.trimmed(found, ran: when)
             }
             if let changed = batch.set { set = changed }
             recent?.append(batch)
             let isKept = batch.content?.isMark != true
             stored.append(
-                StoredBatch(batch: batch, set: set, keepFrom: isKept ? recent?.batches.first?.position.number : nil))
+                StoredBatch(
+                    batch: batch, body: body, set: set,
+                    keepFrom: isKept ? recent?.batches.first?.position.number : nil))
         }
         if stored.contains(where: { $0.set.members.count > 1 }) { try await journal.syncAlways() }
         // All of them or none: the replica counts on either.

@@ -56,6 +56,35 @@ struct ReplicaMessagesTests {
         #expect(throws: JournalError.self) { _ = try CopiedRows(body: later).rows() }
     }
 
+    private func long(_ count: Int, task: Int = 3) -> JournalRow {
+        .result(
+            JournalRow.ResultRow(
+                job: JobID(rawValue: 7), task: task, node: "dome-1", duration: 1_000_000,
+                payload: ByteBuffer(repeating: 0x55, count: count), cacheKey: nil))
+    }
+
+    @Test func `a journal keeps a batch without its long payloads, and gets it back whole`() throws {
+        let rows = [
+            long(1023), long(1024), .unwritable(job: JobID(rawValue: 0), reason: ""), long(90_000, task: 4), result,
+        ]
+        let whole = CopiedRows(rows, ran: .seconds(3))
+        let kept = whole.trimmed(rows, ran: .seconds(3))
+        #expect(kept.readableBytes < 1400)
+        let payloads = [3: ByteBuffer(repeating: 0x55, count: 1024), 4: ByteBuffer(repeating: 0x55, count: 90_000)]
+        #expect(CopiedRows(kept: kept) { $0 == JobID(rawValue: 7) ? payloads[$1] : nil } == whole)
+        #expect(CopiedRows(kept: kept) { _, _ in nil } == nil)
+        // Another payload is noticed by the digest, with which the batch is checked.
+        #expect(CopiedRows(kept: kept) { _, _ in ByteBuffer() }?.digest != whole.digest)
+        for length in 0..<kept.readableBytes {
+            let cut = try #require(kept.getSlice(at: 0, length: length))
+            #expect(CopiedRows(kept: cut) { payloads[$1] }?.digest != whole.digest)
+        }
+        // It is never sent.
+        #expect(throws: JournalError.self) { _ = try CopiedRows(body: kept).rows() }
+        let short = CopiedRows([result], ran: nil)
+        #expect(short.trimmed([result], ran: nil) == short.body)
+    }
+
     @Test func `a batch that was changed on its way is not whole`() throws {
         let batch = LogBatch(after: .start, term: 1, content: CopiedRows([result], ran: nil))
         #expect(batch.isWhole)

@@ -136,4 +136,43 @@ struct ReplicaTests {
             .append([first], promised: 1, to: book.own), own: nil, set: before.set, recent: RecentBatches())
         #expect(try await store.record().record.position == first.position)
     }
+
+    @Test func `the last batches are whole after a start, unless a result of theirs is gone`() async throws {
+        let data = ScratchFolder()
+        let journal = try Journal(in: JournalFolder(data.path))
+        let book = try ReplicaBook(in: data.path)
+        try await begin(journal, book)
+        let store = store(journal, book)
+        let (before, _) = try await store.record()
+        let job = JobID(rawValue: 7)
+        let rows: [JournalRow] = [
+            .job(
+                JournalRow.JobRow(
+                    id: job, token: nil, request: Data([1]), submitted: 5, program: nil, submittedRun: nil, since: nil)),
+            .result(
+                JournalRow.ResultRow(
+                    job: job, task: 3, node: "dome-1", duration: 1,
+                    payload: ByteBuffer(repeating: 0x55, count: 100_000))),
+        ]
+        func add(_ rows: [JournalRow], after position: LogPosition, isOwn: Bool) async throws -> LogBatch<CopiedRows> {
+            let batch = LogBatch(after: position, term: 1, content: CopiedRows(rows, ran: .seconds(2)), set: nil)
+            _ = try await store.perform(
+                .append([batch], promised: 1, to: book.own), own: isOwn ? (rows, .seconds(2)) : nil, set: before.set,
+                recent: RecentBatches())
+            return batch
+        }
+        let first = try await add(rows, after: try #require(before.position), isOwn: true)
+        var stored = try await store.record()
+        #expect(stored.recent.batches.map(\.position) == [first.position])
+        #expect(stored.recent.batches.first?.content == first.content)
+        let bytes = try await journal.read { try $0.number("SELECT max(length(body)) FROM batch") }
+        #expect((1..<500).contains(bytes))
+
+        let second = try await add([.deletion(job: job)], after: first.position, isOwn: false)
+        stored = try await store.record()
+        #expect(stored.record.position == second.position)
+        // Who lacks the first gets a whole copy.
+        #expect(stored.recent.after(first.position, bytes: 1 << 20)?.count == 1)
+        #expect(stored.recent.after(first.previous, bytes: 1 << 20) == nil)
+    }
 }
