@@ -8,20 +8,42 @@ enum PNGWriter {
     private static let level: Int32 = 1
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
+    /// What the bytes of a pixel are, by PNG's number.
+    private enum Colours: UInt8 {
+        case redGreenBlue = 2
+        case indexed = 3
+    }
+
     /// The PNG file of a raster, as bytes.
     ///
     /// - Throws: `SkyError` if there is no memory for it.
     static func encode(_ raster: Raster) throws(SkyError) -> [UInt8] {
-        // Eight bits for each of red, green and blue; the only compression and the only filters that there are; no interlacing.
-        let header = bytes(of: raster.width) + bytes(of: raster.height) + [8, 2, 0, 0, 0]
+        try encode(raster.rows, header(raster, .redGreenBlue))
+    }
+
+    /// The PNG file of a raster with the colours of a palette, as bytes.
+    ///
+    /// - Throws: `SkyError` if there is no memory for it.
+    static func encode(_ raster: Raster, with palette: Palette) throws(SkyError) -> [UInt8] {
+        var palette = palette
+        return try encode(palette.rows(of: raster), header(raster, .indexed) + chunk("PLTE", palette.bytes))
+    }
+
+    private static func header(_ raster: Raster, _ colours: Colours) -> [UInt8] {
+        // Eight bits for each number; the only compression and the only filters that there are; no interlacing.
+        chunk("IHDR", bytes(of: raster.width) + bytes(of: raster.height) + [8, colours.rawValue, 0, 0, 0])
+    }
+
+    /// - Parameter header: the chunks before the pixels.
+    private static func encode(_ rows: [UInt8], _ header: [UInt8]) throws(SkyError) -> [UInt8] {
         guard let compressor = libdeflate_alloc_compressor(level) else {
             throw SkyError(.failed, "the picture cannot be encoded: there is too little memory")
         }
         defer { libdeflate_free_compressor(compressor) }
-        let start = signature + chunk("IHDR", header)
+        let start = signature + header
         let end = chunk("IEND", [])
         // The bound is for the worst case, so that the data always fits.
-        let bound = libdeflate_zlib_compress_bound(compressor, raster.rows.count)
+        let bound = libdeflate_zlib_compress_bound(compressor, rows.count)
         let frame = 3 * MemoryLayout<UInt32>.size
         return [UInt8](unsafeUninitializedCapacity: start.count + frame + bound + end.count) { file, count in
             func put(_ bytes: [UInt8]) {
@@ -33,7 +55,7 @@ enum PNGWriter {
             // The data is compressed into its place. Its length and its checksum are known only then.
             let place = count + frame / 3 * 2
             let length = libdeflate_zlib_compress(
-                compressor, raster.rows, raster.rows.count, file.baseAddress.map { $0 + place }, bound)
+                compressor, rows, rows.count, file.baseAddress.map { $0 + place }, bound)
             put(bytes(of: length) + Array("IDAT".utf8))
             count += length
             put(checksum(UnsafeRawBufferPointer(file)[(place - frame / 3)..<count]))

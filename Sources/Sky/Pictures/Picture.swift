@@ -50,9 +50,15 @@ public struct Picture: Sendable {
     /// Rows of the picture.
     public var height: Int { raster.height }
 
-    /// The picture as a PNG file.
+    /// The colours that were drawn: red, green and blue of each pixel, row by row.
+    var drawn: [UInt8] {
+        let row = 1 + width * 3
+        return raster.rows.indices.filter { $0 % row != 0 }.map { raster.rows[$0] }
+    }
+
+    /// The picture as a PNG file of 256 colours.
     public func png() throws(SkyError) -> [UInt8] {
-        try PNGWriter.encode(raster)
+        try PNGWriter.encode(raster, with: Palette(marks: [Self.clean, Self.flagged]))
     }
 
     /// Writes the picture completely, or not at all.

@@ -51,6 +51,25 @@ import Testing
         #expect(bytes.suffix(900 * 3).allSatisfy { $0 == 200 })
     }
 
+    @Test func `a file has 256 colours, which are close to those that were drawn`() throws {
+        var preview = try black(1000, 1000)
+        for index in preview.pixels.indices { preview.pixels[index] = UInt8(index % 1000 / 4) }
+        let sources = (0..<40).map { source(Double($0 * 25), Double($0 * 25), radius: 40, flags: $0 % 2) }
+        let picture = try Picture(preview, sources: sources)
+        let file = try picture.png()
+        // The type of the colours is the tenth byte of the header's content.
+        #expect(file[25] == 3)
+        #expect(
+            try decoded(Picture(preview, sources: [])).enumerated().allSatisfy { place, value in
+                abs(Int(value) - place / 3 % 1000 / 4) <= 1
+            })
+        let read = try decoded(picture)
+        let drawn = picture.drawn
+        let differences = read.indices.map { abs(Int(read[$0]) - Int(drawn[$0])) }
+        #expect(differences.max() ?? 0 < 48)
+        #expect(Double(differences.reduce(0, +)) / Double(differences.count) < 1.5)
+    }
+
     @Test func `a mark is a ring around its source`() throws {
         let picture = try Picture(black(1000, 1000), sources: [source(301, 201, radius: 20)])
         let bytes = try decoded(picture)
