@@ -29,7 +29,7 @@ extension ReplicaCore {
     /// Counts what a quorum has.
     mutating func commit() {
         guard case .primary(var primary) = role, let head = record.position else { return }
-        var reached = primary.followers.mapValues(\.acked)
+        var reached = primary.followers.mapValues { $0.acked }
         reached[own] = head.number
         let number = record.set.committed(reached)
         guard number >= primary.firstNumber, number > primary.committed || primary.stage == .confirming else { return }
@@ -163,7 +163,7 @@ extension ReplicaCore {
     ) -> AppendRequest<Content> {
         AppendRequest(
             term: primary.term, primary: own, previous: previous, batches: batches, head: head,
-            acked: primary.followers.mapValues(\.acked))
+            acked: primary.followers.mapValues { $0.acked })
     }
 
     /// The next part of a copy but for pages; `nil` if a page has to be read first, or if the copy has to begin anew.

@@ -70,7 +70,7 @@ extension SimulatedCluster {
 
     func isAlive(_ host: Int, _ node: NodeID) -> Bool { hosts[host].node == node }
 
-    func host(of node: NodeID) -> Int? { hosts.firstIndex { $0.node == node } }
+    func host(of node: NodeID) -> Int? { hosts.indices.first { hosts[$0].node == node } }
 
     func linked(_ left: Int, _ right: Int) -> Bool { links.contains([min(left, right), max(left, right)]) }
 

@@ -118,7 +118,8 @@ extension SimulatedCluster {
             (hosts[host].diskFullUntil, hosts[host].slowUntil, hosts[host].frozenUntil) = (.zero, .zero, .zero)
         }
         copies.lastDisturbance = max(copies.lastDisturbance, now + .seconds(8))
-        let end = now + .seconds(600)
+        // A node keeps the result of an attempt that was stopped too late for as long as it keeps a coordinator in mind.
+        let end = now + WorkBook.retention + .seconds(60)
         while violations.isEmpty {
             run(until: now + .seconds(3))
             guard violations.isEmpty, now - copies.lastDisturbance > .seconds(12) else { continue }

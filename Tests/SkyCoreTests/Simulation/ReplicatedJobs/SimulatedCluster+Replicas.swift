@@ -68,7 +68,9 @@ extension SimulatedCluster {
         return host.flatMap { hosts[$0].frozenUntil > now ? hosts[$0].frozenUntil : nil }
     }
 
-    func host(with replica: ReplicaID) -> Int? { hosts.firstIndex { $0.disk.id == replica && $0.knowsCopies } }
+    func host(with replica: ReplicaID) -> Int? {
+        hosts.indices.first { hosts[$0].disk.id == replica && hosts[$0].knowsCopies }
+    }
 
     /// Whether a message from one machine reaches the other.
     func arrives(from: Int, to: Int) -> Bool {
