@@ -300,7 +300,7 @@ package final class Node: Sendable {
         _ replica: Replica, term: UInt64, _ progress: @escaping @Sendable (String) -> Void
     ) async throws -> (Coordinator, Latch) {
         let journal = try await replica.open(term: term)
-        let isOwn = journal === ownJournal.withLockedValue { $0 }
+        let isOwn = isOwn(replica.coordinator)
         let name = isOwn ? Coordinator.wellKnownName : "\(Coordinator.wellKnownName)-\(replica.coordinator)"
         let coordinator = ClusterSystem.withActorName(name) {
             Coordinator(
@@ -326,6 +326,11 @@ package final class Node: Sendable {
         return (coordinator, end)
     }
 
+    /// Whether a coordinator is the node's own, and not one of a node whose jobs it has taken over.
+    private func isOwn(_ coordinator: CoordinatorID) -> Bool {
+        ownJournal.withLockedValue { $0.incarnation.coordinator } == coordinator
+    }
+
     /// Lets nobody submit or ask for jobs, or fetch results. The node's own coordinator still answers what needs no jobs.
     private func withdraw(_ coordinator: Coordinator, isOwn: Bool) {
         if isOwn {
@@ -337,7 +342,7 @@ package final class Node: Sendable {
 
     private func close(_ replica: Replica, _ closure: ReplicaClosure) async throws {
         let ended = opened.withLockedValue { $0.removeValue(forKey: replica.coordinator) }
-        let isOwn = ownJournal.withLockedValue { $0.incarnation.coordinator } == replica.coordinator
+        let isOwn = isOwn(replica.coordinator)
         if let ended {
             withdraw(ended.coordinator, isOwn: isOwn)
             copies?.keeper.removeOwner(named: ended.coordinator.id.name)
