@@ -49,7 +49,10 @@ def jobs(hosts: Hosts) -> tuple[int, list[str]]:
     """Every job is done, and its journal has each of its tasks exactly once. Deletes them; returns the number of tasks."""
     tasks, wrong = 0, []
     for host in hosts.names:
-        answer = hosts.ask(host, "/v1/jobs")
+        # A node lists nodes also while its own coordinator begins, as after a takeover.
+        deadline = time.monotonic() + WHOLE
+        while (answer := hosts.ask(host, "/v1/jobs")) is None and time.monotonic() < deadline:
+            time.sleep(0.2)
         if answer is None:
             wrong.append(f"{host} does not answer for its jobs")
             continue
