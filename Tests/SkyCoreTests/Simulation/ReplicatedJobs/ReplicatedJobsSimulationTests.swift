@@ -53,7 +53,7 @@ struct ReplicatedJobsSimulationTests {
 
     /// A history in which each mistake is found. `make job-simulation` shows that it is found within 1,000.
     private static let telling: [ReplicatedFlaw: UInt64] = [
-        .publishedBeforeCopied: 0, .generationWithoutTerm: 4, .publishedAfterSuperseded: 27, .supersededForgotten: 100,
+        .publishedBeforeCopied: 0, .generationWithoutTerm: 51, .publishedAfterSuperseded: 27, .supersededForgotten: 192,
     ]
 
     @Test("a mistake where a coordinator meets its copies is found", arguments: ReplicatedFlaw.allCases)
