@@ -25,8 +25,7 @@ enum PNGWriter {
     ///
     /// - Throws: `SkyError` if there is no memory for it.
     static func encode(_ raster: Raster, with palette: Palette) throws(SkyError) -> [UInt8] {
-        var palette = palette
-        return try encode(palette.rows(of: raster), header(raster, .indexed) + chunk("PLTE", palette.bytes))
+        try encode(palette.rows(of: raster), header(raster, .indexed) + chunk("PLTE", palette.bytes))
     }
 
     private static func header(_ raster: Raster, _ colours: Colours) -> [UInt8] {

@@ -11,7 +11,6 @@ struct Palette {
     /// Red, green and blue of each colour, as a PNG file has them (PLTE).
     let bytes: [UInt8]
     private let ofGrey: [UInt8]
-    private var nearest: [Int16]
 
     /// - Parameter inks: the colours of the marks, at least one and few.
     init(marks inks: [Raster.Ink]) {
@@ -31,7 +30,6 @@ struct Palette {
         }
         self.bytes = bytes
         ofGrey = (0..<256).map { UInt8(($0 * (Self.greyCount - 1) + 127) / 255) }
-        nearest = [Int16](repeating: -1, count: 1 << (3 * Self.bits))
     }
 
     private static func level(_ index: Int, of count: Int) -> UInt8 {
@@ -40,9 +38,9 @@ struct Palette {
 
     /// The rows of a picture as a PNG file of this palette has them: the number of a filter, which is 0 for none, and then an index
     /// for each pixel.
-    mutating func rows(of raster: Raster) -> [UInt8] {
-        var nearest = nearest
-        defer { self.nearest = nearest }
+    func rows(of raster: Raster) -> [UInt8] {
+        // The nearest colours that were looked up; -1 for the others.
+        var nearest = [Int16](repeating: -1, count: 1 << (3 * Self.bits))
         return [UInt8](unsafeUninitializedCapacity: raster.height * (raster.width + 1)) { rows, count in
             raster.rows.withUnsafeBufferPointer { source in
                 var place = 0

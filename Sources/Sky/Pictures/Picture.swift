@@ -2,7 +2,7 @@ import Base
 
 /// An image with the sources that were found in it, as a PNG file.
 public struct Picture: Sendable {
-    private var raster: Raster
+    private(set) var raster: Raster
     /// Picture pixels along one side of a preview pixel.
     private let scale: Int
     private let preview: ImagePreview
@@ -49,12 +49,6 @@ public struct Picture: Sendable {
     public var width: Int { raster.width }
     /// Rows of the picture.
     public var height: Int { raster.height }
-
-    /// The colours that were drawn: red, green and blue of each pixel, row by row.
-    var drawn: [UInt8] {
-        let row = 1 + width * 3
-        return raster.rows.indices.filter { $0 % row != 0 }.map { raster.rows[$0] }
-    }
 
     /// The picture as a PNG file of 256 colours.
     public func png() throws(SkyError) -> [UInt8] {

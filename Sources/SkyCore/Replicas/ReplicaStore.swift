@@ -136,22 +136,21 @@ actor ReplicaStore {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
         if own == nil { try room.check() }
         var (set, recent) = (set, recent)
-        var (rows, ran, stored) = (own?.rows ?? [], own?.ran, [] as [StoredBatch])
+        var (rows, ran, stored) = ([] as [JournalRow], nil as Duration?, [] as [StoredBatch])
         for batch in batches {
-            var body = own.flatMap { batch.content?.trimmed($0.rows, ran: $0.ran) }
-            if own == nil, let content = batch.content {
-                let (found, when) = try content.rows()
-                rows += found
-                ran = when ?? ran
-                body = content.trimmed(found, ran: when)
-            }
+            // One's own batches come one at a time.
+            var content = own ?? ([], nil)
+            if own == nil, let copied = batch.content { content = try copied.rows() }
+            rows += content.rows
+            ran = content.ran ?? ran
             if let changed = batch.set { set = changed }
             recent?.append(batch)
-            let isKept = batch.content?.isMark != true
+            let keepFrom = batch.content?.isMark == true ? nil : recent?.batches.first?.position.number
             stored.append(
                 StoredBatch(
-                    batch: batch, body: body, set: set,
-                    keepFrom: isKept ? recent?.batches.first?.position.number : nil))
+                    batch: batch,
+                    body: keepFrom.flatMap { _ in batch.content?.trimmed(content.rows, ran: content.ran) }, set: set,
+                    keepFrom: keepFrom))
         }
         if stored.contains(where: { $0.set.members.count > 1 }) { try await journal.syncAlways() }
         // All of them or none: the replica counts on either.
