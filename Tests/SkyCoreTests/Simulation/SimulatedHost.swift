@@ -3,9 +3,12 @@ import Transport
 @testable import SkyCore
 
 /// A machine of the simulation. Its node and its coordinator die together; what is in the journal stays.
-struct SimulatedHost {
+///
+/// It is an object, as its process and its replica are: every step looks at some, and copies of all their state would take
+/// a third of the time of a history.
+final class SimulatedHost {
     /// The state that is lost in a crash.
-    struct Process {
+    final class Process {
         var book: WorkBook
         /// The coordinator that works there; `nil` where a node only keeps a copy of another one's journal.
         var core: CoordinatorCore?
@@ -22,6 +25,11 @@ struct SimulatedHost {
         var hasWriter = false
         var isWriting = false
         var expiryCheck: Duration?
+
+        init(book: WorkBook, core: CoordinatorCore? = nil) {
+            self.book = book
+            self.core = core
+        }
     }
 
     let name: String
@@ -49,4 +57,11 @@ struct SimulatedHost {
     /// Until when the process does nothing, and until when it stores slowly.
     var frozenUntil: Duration = .zero
     var slowUntil: Duration = .zero
+
+    init(name: String, slots: Int, slowness: Int, journal: SimulatedJournal) {
+        self.name = name
+        self.slots = slots
+        self.slowness = slowness
+        self.journal = journal
+    }
 }

@@ -29,7 +29,7 @@ extension SimulatedCluster {
         let count = Int.random(in: 3...5, using: &random)
         if count == 5, chance(50) { copies.policy.copies = 4 }
         for number in 0..<count {
-            var host = SimulatedHost(
+            let host = SimulatedHost(
                 name: "host\(number)", slots: Int.random(in: 1...4, using: &random),
                 slowness: chance(10) ? 10 : 1, journal: SimulatedJournal(CoordinatorID(rawValue: random.next())))
             host.disk = ReplicatedDisk(id: ReplicaID(rawValue: random.next()))

@@ -70,11 +70,10 @@ extension SimulatedCluster {
     // MARK: - Storing
 
     mutating func propose(_ entries: [JournalEntry], at host: Int) {
-        guard let ran = hosts[host].process?.core?.ran, var replica = hosts[host].process?.replica else { return }
+        guard let ran = hosts[host].process?.core?.ran, let replica = hosts[host].process?.replica else { return }
         replica.lastProposal += 1
         let proposal = replica.lastProposal
         replica.proposals[proposal] = SimulatedReplica.Proposal(entries: entries)
-        hosts[host].process?.replica = replica
         let content = ReplicatedEntries(entries, ran: ran, serial: copies.nextSerial())
         step(host) { $0.propose(content, proposal: proposal) }
     }

@@ -3,7 +3,7 @@ import Transport
 @testable import SkyCore
 
 /// A replica of the journal in a process, with what its coordinator has under way.
-struct SimulatedReplica {
+final class SimulatedReplica {
     typealias Core = ReplicaCore<ReplicatedEntries>
 
     /// Entries of the coordinator, until they are committed.
@@ -43,6 +43,13 @@ struct SimulatedReplica {
     var term: UInt64?
     /// When the node has done everything that the replica has said so far.
     var nodeDone = Duration.zero
+
+    init(core: Core, session: Int, start: Duration, clock: Duration) {
+        self.core = core
+        self.session = session
+        self.start = start
+        self.clock = clock
+    }
 }
 
 /// What happens to the copies of a journal, and to its clients.
