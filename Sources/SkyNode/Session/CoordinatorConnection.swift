@@ -55,36 +55,41 @@ actor CoordinatorConnection {
     /// Stops waiting. A connection that is lost stays lost from now on.
     nonisolated func giveUp() { hasGivenUp.withLockedValue { $0 = true } }
 
-    /// Calls the coordinator, and calls it again where the connection was lost. So `body` may run twice. The second time, it may be
-    /// another node that answers for the coordinator.
+    /// Calls the coordinator, and calls it again where the connection was lost or no answer came in time. So `body` may run twice.
+    /// The second time, it may be another node that answers for the coordinator.
     ///
     /// - Parameter isKnown: whether the call is about a job that there was a moment ago.
-    /// - Throws: what `body` throws, where that is not a lost connection or where the patience is over.
+    /// - Throws: what `body` throws, where that is neither a lost connection nor a missing answer, or where the patience is over.
     nonisolated func call<Result: Sendable>(
         aboutKnownJob isKnown: Bool = false, _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
-        let start = ContinuousClock.now
-        var limit = start
+        /// Since when it has had no answer.
+        var lost: ContinuousClock.Instant?
         while true {
             let coordinator = await coordinator
             do {
                 let result = try await body(coordinator)
                 answered.withLockedValue { $0 = .now }
-                if limit != start { await recovered() }
+                if lost != nil { await recovered() }
                 return result
             } catch let error as RemoteError where error.isAboutUnknownJob {
                 // Another node is about to take the job over, if it was there, or if this is not the node that was asked at first.
                 let hasMoved = await restarts > 0
                 guard hasMoved || isKnown || error.mayBeTakenOver else { throw error }
-                if limit == start {
-                    limit = .now + (hasMoved ? patience : min(patience, CoordinatorConnection.movingTime))
-                }
-                guard ContinuousClock.now < limit, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
+                // A node that says that jobs are at no node for now knows better than a clock how long that lasts.
+                let isMoving = hasMoved || error.mayBeTakenOver
+                let time = isMoving ? patience : min(patience, CoordinatorConnection.movingTime)
+                let since = lost ?? .now
+                lost = since
+                guard ContinuousClock.now < since + time, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
                 try await Task.sleep(for: CoordinatorConnection.pause)
             } catch {
                 guard CoordinatorConnection.isLostConnection(error), !Task.isCancelled else { throw error }
-                if limit == start { limit = .now + patience }
-                try await renew(coordinator, by: limit, error)
+                // A node that is only slow is asked again, but not for somebody who has stopped waiting.
+                if CoordinatorConnection.isLate(error), hasGivenUp.withLockedValue({ $0 }) { throw error }
+                let since = lost ?? .now
+                lost = since
+                try await renew(coordinator, by: since + patience, error)
             }
         }
     }
@@ -97,10 +102,16 @@ actor CoordinatorConnection {
     private static func isLostConnection(_ error: any Error) -> Bool {
         switch error {
         case TransportError.notConnected, TransportError.connectionLost: true
+        // Where its disk or its processor is that busy. What it was asked for may be done.
+        case TransportError.deadlineExceeded: true
         // The node is stopping, or has not completely started.
         case let error as RemoteError: [.leaving, .cancelled, .noSuchActor].contains(error.kind)
         default: false
         }
+    }
+
+    private static func isLate(_ error: any Error) -> Bool {
+        if case TransportError.deadlineExceeded = error { true } else { false }
     }
 
     private func renew(_ lost: Coordinator, by limit: ContinuousClock.Instant, _ error: any Error) async throws {
@@ -109,11 +120,14 @@ actor CoordinatorConnection {
         if renewal == nil {
             if !isReported {
                 isReported = true
-                let isUnopened = (error as? RemoteError)?.kind == .noSuchActor
                 let reason =
-                    isUnopened
-                    ? "the node \(UnopenedJobs.words)"
-                    : "the link to the node was lost (\(PrintableText.of("\(error)")))"
+                    if (error as? RemoteError)?.kind == .noSuchActor {
+                        "the node \(UnopenedJobs.words)"
+                    } else if CoordinatorConnection.isLate(error) {
+                        "the node gives no answer in time"
+                    } else {
+                        "the link to the node was lost (\(PrintableText.of("\(error)")))"
+                    }
                 speak(
                     "skynode: \(reason); trying again for \(patience.components.seconds) s. Ctrl-C ends this, not the job"
                 )

@@ -56,7 +56,10 @@ enum JobHandover {
     /// - Parameter output: where the results of scans are to be written; `nil` for other jobs.
     /// - Throws: `CommandFailure` where no node runs that could keep the jobs.
     static func detach(_ submissions: [Submission], _ cluster: ClusterOptions, output: String? = nil) async throws {
-        try await ClusterSession.client(node: cluster.node, network: cluster.network, log: cluster.log) { coordinator in
+        // A node that is lost or slow meanwhile may have stored a job: only asking again tells.
+        try await ClusterSession.client(
+            node: cluster.node, network: cluster.network, log: cluster.log, patience: cluster.patience.duration
+        ) { coordinator in
             var jobs: [JobID] = []
             for submission in submissions {
                 let job = try await submit(submission, to: coordinator)

@@ -65,6 +65,45 @@ struct CoordinatorConnectionTests {
         #expect(await reach.restarts == 0)
     }
 
+    @Test func `a node that is too slow once is asked again, and a message says so`() async throws {
+        let node = try node("one")
+        let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { known, _ in known }
+        let answer = try await reach.call { _ in
+            let isFirst = tries.withLockedValue { tries in
+                tries += 1
+                return tries == 1
+            }
+            if isFirst { throw TransportError.deadlineExceeded }
+            return 7
+        }
+        #expect(answer == 7 && tries.withLockedValue { $0 } == 2)
+        #expect(
+            log.withLockedValue { $0 } == [
+                "skynode: the node gives no answer in time; trying again for 60 s. Ctrl-C ends this, not the job",
+                "skynode: the node is back",
+            ])
+        // Whoever has stopped waiting does not wait for it once more.
+        reach.giveUp()
+        await #expect(throws: TransportError.deadlineExceeded) {
+            try await reach.call { _ in throw TransportError.deadlineExceeded }
+        }
+    }
+
+    @Test func `a job that is being taken over is waited for until the patience is over`() async throws {
+        let node = try node("one")
+        let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
+        let reach = reach(node.coordinator, patience: .milliseconds(100), log) { known, _ in known }
+        let unopened = RemoteError(.failed, "\(RemoteError.unknownJob) 1\(RemoteError.unopenedJobs)")
+        await #expect(throws: unopened) {
+            try await reach.call { _ in
+                tries.withLockedValue { $0 += 1 }
+                throw unopened
+            }
+        }
+        #expect(tries.withLockedValue { $0 } > 1)
+    }
+
     @Test func `an error that is not a lost connection is thrown at once`() async throws {
         let node = try node("one")
         let log = NIOLockedValueBox<[String]>([])
