@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A fresh folder for one test, with what is in it.
@@ -23,16 +24,7 @@ package struct ScratchFolder: ~Copyable {
     package var names: [String] { Self.names(in: path) }
 
     package static func names(in path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        (FolderEntry.all(in: path) ?? []).map(\.text).sorted()
     }
 
     package func bytes(_ name: String) -> [UInt8] {

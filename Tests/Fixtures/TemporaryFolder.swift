@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// A folder that goes away with the test.
@@ -19,19 +20,7 @@ package final class TemporaryFolder {
     }
 
     deinit {
-        for name in (try? names()) ?? [] { unlink(path + "/" + name) }
+        for entry in FolderEntry.all(in: path) ?? [] { unlink(path + "/" + entry.text) }
         rmdir(path)
-    }
-
-    private func names() throws -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var result: [String] = []
-        while let entry = readdir(folder) {
-            withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { result.append(String(cString: $0)) }
-            }
-        }
-        return result.filter { $0 != "." && $0 != ".." }
     }
 }

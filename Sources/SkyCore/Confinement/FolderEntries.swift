@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// The names in a folder.
@@ -10,17 +11,8 @@ enum FolderEntries {
 
     /// The entries of a folder in the order of their names; `nil` if it cannot be read.
     static func of(_ path: String) -> [Entry]? {
-        guard let folder = opendir(path) else { return nil }
-        defer { closedir(folder) }
-        var entries: [Entry] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name != ".", name != ".." else { continue }
-            entries.append(Entry(name: name, kind: kind(entry.pointee.d_type, path + "/" + name)))
-        }
-        return entries.sorted { $0.name < $1.name }
+        FolderEntry.all(in: path)?.map { Entry(name: $0.text, kind: kind($0.type, path + "/" + $0.text)) }
+            .sorted { $0.name < $1.name }
     }
 
     private static func kind(_ type: UInt8, _ path: String) -> Entry.Kind {

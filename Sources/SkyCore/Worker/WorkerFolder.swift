@@ -75,16 +75,5 @@ struct WorkerFolder: Sendable {
         rmdir(folder)
     }
 
-    private static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
+    private static func names(in folder: String) -> [String] { (FolderEntry.all(in: folder) ?? []).map(\.text) }
 }

@@ -27,16 +27,7 @@ enum FolderNames {
     }
 
     /// The names in a folder, in no particular order; empty where the folder cannot be read.
-    static func of(_ folder: String) -> [Name] {
-        guard let handle = opendir(folder) else { return [] }
-        defer { closedir(handle) }
-        var names: [Name] = []
-        while let entry = readdir(handle) {
-            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            names.append(Name(bytes: bytes))
-        }
-        return names
-    }
+    static func of(_ folder: String) -> [Name] { (FolderEntry.all(in: folder) ?? []).map { Name(bytes: $0.name) } }
 
     static func escaped(_ bytes: [UInt8]) -> String {
         var text = ""
