@@ -23,8 +23,9 @@ enum SkyNodeMain {
         } catch {
             exit(Console.closeOutput(report(error)))
         }
-        // The program owns this task, which ends it.
-        Task { await run() }
+        // The program owns this task, which ends it. Its priority, which nearly all others inherit, is that of the tasks that NIO's
+        // threads begin: libdispatch has threads of their own for each priority, and a call would go from one to the other.
+        Task(priority: .medium) { await run() }
         dispatchMain()
     }
 

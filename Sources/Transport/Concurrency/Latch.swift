@@ -10,8 +10,12 @@ package final class Latch: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
+    private let timer: WaitTimer
 
-    package init() {}
+    package convenience init() { self.init(timer: .shared) }
+
+    /// - Parameter timer: ends waits that have a limit.
+    init(timer: WaitTimer) { self.timer = timer }
 
     package var isOpen: Bool { state.withLockedValue { $0.isOpen } }
 
@@ -25,11 +29,26 @@ package final class Latch: Sendable {
     }
 
     /// Waits until it opens or the task is cancelled; `isOpen` tells which.
-    package func wait() async {
+    package func wait() async { await wait(nil) }
+
+    /// Waits no longer than `limit`. Returns whether it is open.
+    @discardableResult
+    package func wait(atMost limit: Duration) async -> Bool {
+        if limit > .zero { await wait(limit) }
+        return isOpen
+    }
+
+    /// The end of the time: the task that waits with this ticket goes on, unless it has done so already.
+    func end(_ ticket: Int) {
+        state.withLockedValue { $0.waiters.removeValue(forKey: ticket) }?.resume()
+    }
+
+    private func wait(_ limit: Duration?) async {
         let ticket = state.withLockedValue { state in
             state.lastTicket += 1
             return state.lastTicket
         }
+        var timed: UInt64?
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLockedValue { state in
@@ -38,22 +57,15 @@ package final class Latch: Sendable {
                     state.waiters[ticket] = continuation
                     return false
                 }
-                if goesOn { continuation.resume() }
+                if goesOn {
+                    continuation.resume()
+                } else if let limit {
+                    timed = timer.add(self, ticket, after: limit)
+                }
             }
         } onCancel: {
-            state.withLockedValue { $0.waiters.removeValue(forKey: ticket) }?.resume()
+            end(ticket)
         }
-    }
-
-    /// Waits no longer than `limit`. Returns whether it is open.
-    @discardableResult
-    package func wait(atMost limit: Duration) async -> Bool {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.wait() }
-            group.addTask { try? await Task.sleep(for: limit) }
-            await group.next()
-            group.cancelAll()
-        }
-        return isOpen
+        if let timed { timer.remove(timed) }
     }
 }

@@ -1,7 +1,7 @@
 import DequeModule
 import HeapModule
 
-/// The deadlines of many calls in one structure, so that one timer serves them all. A call that ends leaves its
+/// The deadlines of many calls, or of many waits, in one structure, so that one timer serves them all. A call that ends leaves its
 /// deadline behind until that is due or the dead outnumber the living.
 ///
 /// Most calls have the same time limit, so that each deadline is later than all before it. These are in a row, where the next goes to
