@@ -65,6 +65,7 @@ class Run:
         self.seed: int = arguments.seed
         self.kinds: list[str] = arguments.kinds
         self.seen: dict[str, int] = {}
+        self.samples: dict = {}
         self.rows: list[dict] = []
         self.problems: list[str] = []
 
@@ -178,6 +179,10 @@ class Run:
         problems += wrong
         done, wrong = checks.jobs(self.hosts)
         problems += wrong + checks.orphans(self.hosts, SLOTS) + checks.crashes(self.hosts, self.seen)
+        checks.sample(self.hosts, number, self.samples)
+        for name in set(self.hosts.names) - set(self.hosts.daemons()):
+            # It has been said. What it does to the next round is another matter.
+            self.hosts.tell(f"start {name}")
         if kind != "split" and takeover.adopter is None:
             problems.append("no node has taken over")
         self.rows.append(
@@ -230,6 +235,11 @@ class Run:
                 f"| {quantile(assigned, 0.5)} | {quantile(assigned, 0.99)} | {quantile(assigned, 1)} "
                 f"| {quantile(silences, 0.5)} | {quantile(silences, 0.99)} |"
             )
+        # In a split no node is lost, so that daemons live through all rounds.
+        most, wrong = checks.growth(self.samples)
+        self.problems += wrong
+        lived = max((len(rounds) for rounds in self.samples.values()), default=0)
+        print(f"\nrounds that a daemon lived through, at most: {lived}; it grew by {most / (1 << 20):.1f} MiB at most (of {checks.GROWTH >> 20})")
         # Logs go on where a node was put in the place of another.
         logs = [path.read_text(errors="replace") for path in self.folder.glob("h*.log")]
         twice = sum(int(count) for log in logs for count in re.findall(r"(\d+) results came twice", log))
