@@ -4,7 +4,7 @@
     import Musl
 #endif
 
-/// What is in a folder, as the kernel says it.
+/// A name in a folder, and what the kernel says of it.
 package struct FolderEntry: Hashable, Sendable {
     /// The name's bytes, which need not be text.
     package var name: [UInt8]
@@ -35,8 +35,7 @@ package struct FolderEntry: Hashable, Sendable {
             preconditionFailure("fields of C have places")
         }
         type = start.load(fromByteOffset: typePlace, as: UInt8.self)
-        let bytes = (start + namePlace).assumingMemoryBound(to: UInt8.self)
-        name = Array(
-            UnsafeBufferPointer(start: bytes, count: strlen((start + namePlace).assumingMemoryBound(to: CChar.self))))
+        let text = (start + namePlace).assumingMemoryBound(to: CChar.self)
+        name = Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
     }
 }

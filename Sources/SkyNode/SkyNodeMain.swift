@@ -24,7 +24,7 @@ enum SkyNodeMain {
             exit(Console.closeOutput(report(error)))
         }
         // The program owns this task, which ends it. Its priority, which nearly all others inherit, is that of the tasks that NIO's
-        // threads begin: libdispatch has threads of their own for each priority, and a call would go from one to the other.
+        // threads begin: libdispatch has threads for each priority, and calls would go from those of one to those of the other.
         Task(priority: .medium) { await run() }
         dispatchMain()
     }

@@ -181,7 +181,7 @@ class Run:
         problems += wrong + checks.orphans(self.hosts, SLOTS) + checks.crashes(self.hosts, self.seen)
         checks.sample(self.hosts, number, self.samples)
         for name in set(self.hosts.names) - set(self.hosts.daemons()):
-            # It has been said. What it does to the next round is another matter.
+            # A finding of this round, see `orphans`; the next round begins with all nodes.
             self.hosts.tell(f"start {name}")
         if kind != "split" and takeover.adopter is None:
             problems.append("no node has taken over")

@@ -1,3 +1,4 @@
+import Base
 import Glibc
 
 /// What a node's workers may read: images wherever they are, but no keys, journals and private files.
@@ -20,7 +21,7 @@ package struct ReadPolicy: Hashable, Sendable {
     static func privatePlaces(home: String?, isRoot: Bool) -> [String] {
         var homes = home.map { [$0] } ?? []
         // What others keep in their homes is kept from everybody else by its mode, and not from root.
-        if isRoot { homes += ["/root"] + (FolderEntries.of("/home") ?? []).map { "/home/" + $0.name } }
+        if isRoot { homes += ["/root"] + (FolderEntry.all(in: "/home") ?? []).map { "/home/" + $0.text } }
         return systemPlaces + homes.flatMap { home in privateNames.map { home + "/" + $0 } }
     }
 

@@ -6,7 +6,7 @@ struct ReadView: Hashable, Sendable {
     /// What may be read: files, and folders with everything in them.
     private(set) var entries: [String] = []
     /// The folders of which only entries may be read, and what was in them. A file that was put there later cannot be read.
-    private(set) var partial: [String: [FolderEntries.Entry]] = [:]
+    private(set) var partial: [String: [ListedEntry]] = [:]
     /// The folders of the policy that do not exist.
     private(set) var missing: [String] = []
     /// The mounts. A rule for a folder does not hold for what is mounted there later.
@@ -55,7 +55,7 @@ struct ReadView: Hashable, Sendable {
         guard !walk.kept.contains(path), !walk.skipped.contains(path) else { return }
         guard walk.leading.contains(path) else { return entries.append(path) }
         progress(path)
-        let names = FolderEntries.of(path) ?? []
+        let names = ListedEntry.all(in: path) ?? []
         partial[path] = names
         // What a symbolic link leads to has a rule of its own, or none.
         for entry in names where entry.kind != .other {

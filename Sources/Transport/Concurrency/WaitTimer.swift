@@ -5,7 +5,7 @@ import NIOPosix
 /// Ends waits whose time is over, with one timer of an event loop for all waits of the process.
 ///
 /// A task that sleeps beside each wait would wake libdispatch's thread for timers and a worker thread for each of them, although nearly
-/// all waits end before their time: a third of all changes of threads in a coordinator whose tasks end one by one.
+/// all waits end before their time.
 final class WaitTimer: Sendable {
     static let shared = WaitTimer(MultiThreadedEventLoopGroup.singleton.any())
 
@@ -55,15 +55,14 @@ final class WaitTimer: Sendable {
     private var now: Duration { .nanoseconds(NIODeadline.now().uptimeNanoseconds) }
 
     private func arm(_ due: Duration) {
-        let nanoseconds = due.components.seconds * 1_000_000_000 + due.components.attoseconds / 1_000_000_000
-        loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(nanoseconds))) { self.fire(due) }
+        loop.scheduleTask(in: TimeAmount(max(.zero, due - now))) { self.fire(due) }
     }
 
     private func fire(_ due: Duration) {
         let now = now
         let (over, next) = state.withLockedValue { state in
             var over: [(latch: Latch, ticket: Int)] = []
-            // An earlier time was asked for since, and then this one again, or the next one.
+            // An earlier time was asked for after this one, and the look at that time has asked for what was due next.
             guard state.armed == due else { return (over, Duration?.none) }
             while let wait = state.deadlines.popDue(at: now) {
                 if let found = state.waits[wait] { over.append(found) }

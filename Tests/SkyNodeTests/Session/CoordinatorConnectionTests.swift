@@ -25,6 +25,20 @@ struct CoordinatorConnectionTests {
         return reach
     }
 
+    /// A call that fails the first time, and answers with 7 from then on.
+    private func failing(_ error: any Error & Sendable, _ tries: NIOLockedValueBox<Int>)
+        -> @Sendable (Coordinator) throws -> Int
+    {
+        { _ in
+            let isFirst = tries.withLockedValue { tries in
+                tries += 1
+                return tries == 1
+            }
+            if isFirst { throw error }
+            return 7
+        }
+    }
+
     @Test(
         arguments: [
             TransportError.connectionLost(mayHaveRun: true), RemoteError(.leaving, "it stops"),
@@ -53,14 +67,7 @@ struct CoordinatorConnectionTests {
         let node = try node("one")
         let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
         let reach = reach(node.coordinator, patience: .seconds(60), log) { known, _ in known }
-        let answer = try await reach.call { coordinator in
-            let isFirst = tries.withLockedValue { tries in
-                tries += 1
-                return tries == 1
-            }
-            if isFirst { throw TransportError.notConnected(coordinator.id.node) }
-            return 7
-        }
+        let answer = try await reach.call(failing(TransportError.notConnected(node.coordinator.id.node), tries))
         #expect(answer == 7 && tries.withLockedValue { $0 } == 2)
         #expect(await reach.restarts == 0)
     }
@@ -69,14 +76,7 @@ struct CoordinatorConnectionTests {
         let node = try node("one")
         let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
         let reach = reach(node.coordinator, patience: .seconds(60), log) { known, _ in known }
-        let answer = try await reach.call { _ in
-            let isFirst = tries.withLockedValue { tries in
-                tries += 1
-                return tries == 1
-            }
-            if isFirst { throw TransportError.deadlineExceeded }
-            return 7
-        }
+        let answer = try await reach.call(failing(TransportError.deadlineExceeded, tries))
         #expect(answer == 7 && tries.withLockedValue { $0 } == 2)
         #expect(
             log.withLockedValue { $0 } == [
@@ -127,14 +127,7 @@ struct CoordinatorConnectionTests {
         let unknown = RemoteError(.failed, "there is no job 1")
         for isKnown in [true, false] {
             tries.withLockedValue { $0 = 0 }
-            let answer = try? await reach.call(aboutKnownJob: isKnown) { _ in
-                let isFirst = tries.withLockedValue { tries in
-                    tries += 1
-                    return tries == 1
-                }
-                if isFirst { throw unknown }
-                return 7
-            }
+            let answer = try? await reach.call(aboutKnownJob: isKnown, failing(unknown, tries))
             #expect(answer == (isKnown ? 7 : nil))
         }
         #expect(log.withLockedValue { $0 }.isEmpty)

@@ -1,21 +1,19 @@
 import Base
 import Glibc
 
-/// The names in a folder.
-enum FolderEntries {
-    struct Entry: Hashable, Sendable {
-        enum Kind { case file, folder, other }
-        var name: String
-        var kind: Kind
-    }
+/// An entry of a folder, and what it was when the folder was listed.
+struct ListedEntry: Hashable, Sendable {
+    enum Kind { case file, folder, other }
+    var name: String
+    var kind: Kind
 
     /// The entries of a folder in the order of their names; `nil` if it cannot be read.
-    static func of(_ path: String) -> [Entry]? {
-        FolderEntry.all(in: path)?.map { Entry(name: $0.text, kind: kind($0.type, path + "/" + $0.text)) }
+    static func all(in folder: String) -> [ListedEntry]? {
+        FolderEntry.all(in: folder)?.map { ListedEntry(name: $0.text, kind: kind($0.type, folder + "/" + $0.text)) }
             .sorted { $0.name < $1.name }
     }
 
-    private static func kind(_ type: UInt8, _ path: String) -> Entry.Kind {
+    private static func kind(_ type: UInt8, _ path: String) -> Kind {
         switch Int(type) {
         case 4: return .folder
         case 8: return .file
