@@ -40,8 +40,9 @@ extension SimulatedCluster {
         case .closed(let host, let session): if isAlive(host, session) { close(host) }
         case .settled(let proposal, let host, let session, let position):
             if isAlive(host, session) { settle(proposal, at: host, position) }
-        case .proposed(let entries, let host, let session):
-            if isAlive(host, session), hosts[host].process?.core != nil { propose(entries, at: host) }
+        case .proposed(let entries, let host, let session, let term):
+            guard isAlive(host, session), hosts[host].process?.replica?.term == term else { return }
+            if hosts[host].process?.core != nil { propose(entries, at: host) }
         case .asked(let client, let request): ask(request, for: client)
         case .backedUp:
             for host in hosts.indices { hosts[host].backups.append(hosts[host].disk) }

@@ -89,8 +89,10 @@ extension SimulatedCluster {
             publish(position, by: host)
         } else if copies.flaw != .publishedAfterSuperseded || hosts[host].process?.replica?.core.isPrimary == true {
             failToStore("it cannot be stored", at: host)
-            guard let session = hosts[host].process?.replica?.session else { return }
-            return schedule(.replicated(.proposed(state.entries, host, session: session)), after: .seconds(1))
+            guard let replica = hosts[host].process?.replica else { return }
+            return schedule(
+                .replicated(.proposed(state.entries, host, session: replica.session, term: replica.term)),
+                after: .seconds(1))
         }
         inFlight[host] = nil
         hosts[host].process?.isWriting = false

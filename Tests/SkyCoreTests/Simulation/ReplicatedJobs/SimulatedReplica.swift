@@ -65,7 +65,8 @@ enum ReplicatedHappening {
     case closed(Int, session: Int)
     /// What the coordinator wanted stored is committed, or cannot be stored now.
     case settled(UInt64, Int, session: Int, at: LogPosition?)
-    case proposed([JournalEntry], Int, session: Int)
+    /// A coordinator proposes once more what could not be stored. It ends with its term: the next one has read what was stored.
+    case proposed([JournalEntry], Int, session: Int, term: UInt64?)
     case asked(Int, SimulatedClient.Request)
     case backedUp
     case fault(ReplicatedFault)
@@ -76,7 +77,7 @@ enum ReplicatedHappening {
         case .ticked(let host, _), .replied(_, _, _, let host, _), .unanswered(_, _, let host, _),
             .wrote(_, let host, _, _),
             .pageRead(_, _, let host, _), .opened(let host, _, _), .closed(let host, _), .settled(_, let host, _, _),
-            .proposed(_, let host, _):
+            .proposed(_, let host, _, _):
             host
         case .arrived, .asked, .backedUp, .fault: nil
         }
