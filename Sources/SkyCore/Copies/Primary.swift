@@ -26,6 +26,9 @@ struct Primary<Content: LogContent>: Sendable {
     /// Whether a change of the members waits to be stored.
     var isChanging = false
 
+    /// Whether the members are what a quorum has.
+    var areMembersCommitted: Bool { stage == .open && setNumber <= committed }
+
     init(term: UInt64, firstNumber: UInt64, now: Duration) {
         (self.term, self.firstNumber, begun, quorumHeard) = (term, firstNumber, now, now)
     }

@@ -75,15 +75,16 @@ extension ReplicaCore {
         for replica in kept where replica != own && primary.followers[replica] == nil {
             primary.followers[replica] = Follower(lastGranted: now, lastHeard: now)
         }
-        primary.followers = primary.followers.filter { kept.contains($0.key) }
+        // A former member is still to hear that it is none (`shipAll`).
+        if primary.areMembersCommitted { primary.followers = primary.followers.filter { kept.contains($0.key) } }
         role = .primary(primary)
         changeMembers()
     }
 
     /// Begins to change the members, if those that are to be members have everything.
     private mutating func changeMembers() {
-        guard case .primary(var primary) = role, primary.stage == .open, !primary.isChanging,
-            record.set.former.isEmpty, primary.setNumber <= primary.committed, let head = record.position
+        guard case .primary(var primary) = role, primary.areMembersCommitted, !primary.isChanging,
+            record.set.former.isEmpty, let head = record.position
         else { return }
         // With one copy there is no majority without the primary, so the copy is kept without a vote.
         let count = primary.desired.count / 2 * 2
@@ -116,9 +117,15 @@ extension ReplicaCore {
     static var shipLimit: Int { 4 << 20 }
 
     /// Calls every follower that is to be called now.
+    ///
+    /// One that is no member gets nothing while the members could still be others. A former member that had the batch which drops it
+    /// would be ahead of all that are left when the primary is lost: it would promise them nothing, and could not stand itself.
     mutating func shipAll() {
         guard case .primary(let primary) = role else { return }
-        for replica in primary.followers.keys.sorted() { ship(to: replica) }
+        let everyone = record.set.everyone
+        for replica in primary.followers.keys.sorted() where primary.areMembersCommitted || everyone.contains(replica) {
+            ship(to: replica)
+        }
     }
 
     private mutating func ship(to replica: ReplicaID) {

@@ -28,6 +28,10 @@ struct ReplicaDecisionTests {
         return nil
     }
 
+    private func calls(_ outputs: [Core.Output]) -> [(ReplicaID, UInt64)] {
+        outputs.compactMap { if case .send(_, let replica, let call) = $0 { (replica, call) } else { nil } }
+    }
+
     /// The members that the batch of a write names.
     private func members(_ write: ReplicaWrite<SimulatedContent>?) -> [ReplicaID]? {
         guard case .append(let batches, _, _) = write else { return nil }
@@ -95,9 +99,7 @@ struct ReplicaDecisionTests {
     @Test func `a primary hands over only to a standby that has everything and is in reach`() throws {
         var core = core(promisedTo: own)
         // Both standbys say that they have everything.
-        let calls = core.at(.seconds(1)) { $0.tick(available: others) }.compactMap { output in
-            if case .send(_, let replica, let call) = output { (replica, call) } else { nil }
-        }
+        let calls = calls(core.at(.seconds(1)) { $0.tick(available: others) })
         try #require(calls.count == 2)
         let reply = ReplicaReply(promised: 1, position: position, isGranted: true)
         let outputs = calls.flatMap { replica, call in
@@ -114,6 +116,35 @@ struct ReplicaDecisionTests {
         #expect(last.contains { if case .close(.handedOver) = $0 { true } else { false } })
     }
 
+    @Test func `a member that is replaced hears of it only when it is committed`() throws {
+        let (left, stays, new) = (others[0], others[1], ReplicaID(rawValue: 4))
+        let changing = ReplicaSet(members: [own, stays, new], former: [own, left, stays])
+        let record = ReplicaRecord(promised: 1, promisedTo: own, position: position, set: changing)
+        var core = Core(
+            own, record: record, recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+        var last = position
+        // The members say that they have everything that they were sent, in the order of the arguments.
+        func answer(_ calls: [(ReplicaID, UInt64)], at seconds: Int) -> [Core.Output] {
+            calls.flatMap { replica, call in
+                core.at(.seconds(seconds)) {
+                    $0.replied(ReplicaReply(promised: 1, position: last, isGranted: true), from: replica, call: call)
+                }
+            }
+        }
+        let first = answer(calls(core.at(.seconds(1)) { $0.tick(available: [left, stays, new]) }), at: 1)
+        #expect(opened(first) == 1)
+        guard case .append(let batches, _, _) = write(first), let batch = batches.first else {
+            Issue.record("the change does not end")
+            return
+        }
+        #expect(batch.set == ReplicaSet(members: [own, stays, new]))
+        last = batch.position
+        let calls = calls(core.at(.seconds(1)) { $0.wrote(true) })
+        #expect(calls.map(\.0) == [stays, new])
+        #expect(self.calls(core.at(.seconds(2)) { $0.tick(available: [left, stays, new]) }).isEmpty)
+        #expect(self.calls(answer([calls[0]], at: 2)).map(\.0).contains(left))
+    }
+
     @Test func `a replica that has nothing to do is seldom woken, and in time for what it has to do`() {
         var standby = core(promisedTo: others[0])
         #expect(standby.tickPause == .milliseconds(400))
@@ -123,9 +154,7 @@ struct ReplicaDecisionTests {
         #expect(standby.tickPause == .milliseconds(100), "it asks, or is about to")
 
         var primary = core(promisedTo: own)
-        let calls = primary.at(.seconds(1)) { $0.tick(available: others) }.compactMap { output in
-            if case .send(_, let replica, let call) = output { (replica, call) } else { nil }
-        }
+        let calls = calls(primary.at(.seconds(1)) { $0.tick(available: others) })
         #expect(primary.tickPause == .milliseconds(100), "it does not know yet what they have")
         let reply = ReplicaReply(promised: 1, position: position, isGranted: true)
         for (replica, call) in calls {
