@@ -53,7 +53,7 @@ struct ReplicaSimulationTests {
 
     /// A history in which each mistake is found. `make job-simulation` shows that it is found within 1,000.
     private static let telling: [SimulatedFlaw: UInt64] = [
-        .promiseNotDurable: 17, .promisedTwice: 219, .acknowledgedBeforeStored: 58, .lengthBeforeTerm: 4,
+        .promiseNotDurable: 17, .promisedTwice: 240, .acknowledgedBeforeStored: 58, .lengthBeforeTerm: 116,
         .copyWithoutHash: 23,
     ]
 

@@ -130,9 +130,7 @@ extension SimulatedReplicas {
         case .open(let term):
             hosts[host].process?.isOpen = true
             if term > 1 { seen.insert(.takenOver) }
-            if term > 1, mayFail, chance(10) {
-                schedule(.fault(.crash(host, for: delay(100...20_000))), after: delay(0...50))
-            }
+            if term > 1, mayFail { failAtOpening(host) }
             check(host, "at the opening of term \(term)")
             guard let position = hosts[host].disk.record.position else { return }
             if !contains(position, published) {
@@ -200,6 +198,16 @@ extension SimulatedReplicas {
         if chance(50) { cuts = cuts.filter { $0.key.contains(host) == false } }
     }
 
+    /// A new primary is lost at once. That is worst where the former one, which has gone on alone meanwhile, is back now.
+    private mutating func failAtOpening(_ host: Int) {
+        if chance(10) {
+            schedule(.fault(.crash(host, for: delay(100...20_000))), after: delay(0...50))
+        } else if cuts.values.contains(where: { $0 > now }), chance(30) {
+            cuts = [:]
+            schedule(.fault(.crash(host, for: delay(5000...20_000))), after: delay(0...500))
+        }
+    }
+
     mutating func crash(_ host: Int) {
         guard let process = hosts[host].process else { return }
         // The last write may have reached the disk although nobody heard of it.
@@ -260,8 +268,15 @@ extension SimulatedReplicas {
     /// Whether this disk may be lost: one is survived while a majority of the members is left, and one of these has what was
     /// published.
     ///
-    /// - Parameter isForgetting: whether the disk is to come back as it was earlier.
+    /// - Parameter isForgetting: whether the disk is to come back as it was earlier. What it has acknowledged counts as published then:
+    ///   a primary that was frozen meanwhile finds that answer, and nobody is left who knows that it holds no more.
     private func mayLose(_ host: Int, isForgetting: Bool = false) -> Bool {
+        var published = published
+        if isForgetting, hosts[host].process?.core.isPrimary != true, let position = hosts[host].disk.record.position,
+            contains(position, published)
+        {
+            published = position
+        }
         let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [publishedSet]
         return sets.allSatisfy { set in
             set.survives(

@@ -124,10 +124,17 @@ extension SimulatedCluster {
     /// Whether this disk may be lost: one is survived while a majority of the members is left, and one of these has what was
     /// published.
     ///
-    /// - Parameter isForgetting: whether the disk is to come back as it was earlier.
+    /// - Parameter isForgetting: whether the disk is to come back as it was earlier. What it has acknowledged counts as published then:
+    ///   a primary that was frozen meanwhile finds that answer, and nobody is left who knows that it holds no more.
     private func mayLose(_ host: Int, isForgetting: Bool = false) -> Bool {
-        let published = copies.publishedSet(first: hosts[0].disk.id)
-        let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [published]
+        let set = copies.publishedSet(first: hosts[0].disk.id)
+        let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [set]
+        var published = copies.published
+        if isForgetting, hosts[host].process?.replica?.core.isPrimary != true,
+            let position = hosts[host].disk.record.position, copies.contains(position, published)
+        {
+            published = position
+        }
         return sets.allSatisfy { set in
             set.survives(
                 losing: hosts[host].disk.id, isForgetting: isForgetting,
@@ -139,7 +146,7 @@ extension SimulatedCluster {
                     guard let other = self.host(with: replica), let position = hosts[other].disk.record.position else {
                         return false
                     }
-                    return copies.contains(position, copies.published)
+                    return copies.contains(position, published)
                 })
         }
     }

@@ -61,13 +61,14 @@ extension SimulatedCluster {
         }
     }
 
-    /// What somebody knows to have been ended does not come back.
-    mutating func checkEnded(at host: Int) {
+    /// What somebody knows to have been ended does not come back. One that was frozen before a later term began, in which the job
+    /// ended, still has it: it can publish nothing (`publish`).
+    mutating func checkEnded(at host: Int, in term: UInt64) {
         guard let jobs = hosts[host].process?.core?.jobs else { return }
-        for job in copies.deleted where jobs[job] != nil {
+        for (job, ended) in copies.deleted where ended <= term && jobs[job] != nil {
             violations.append("\(job) was deleted, and \(hosts[host].name) takes it up")
         }
-        for job in copies.cancelled where jobs[job]?.isActive == true {
+        for (job, ended) in copies.cancelled where ended <= term && jobs[job]?.isActive == true {
             violations.append("\(job) was cancelled, and \(hosts[host].name) goes on with it")
         }
     }

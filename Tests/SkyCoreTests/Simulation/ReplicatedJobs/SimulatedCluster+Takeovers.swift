@@ -36,7 +36,7 @@ extension SimulatedCluster {
             let replay = disk.journal.replay(job, isRisky: isRisky)
             change(host) { $0.restore(job, replay) }
         }
-        checkEnded(at: host)
+        checkEnded(at: host, in: term)
         change(host) { $0.joined(node, name: hostName, isDraining: false) }
         for other in hosts.indices where linked(host, other) {
             guard let node = hosts[other].node else { continue }
@@ -189,13 +189,13 @@ extension SimulatedCluster {
             }
         case .cancel:
             copies.seen.insert(.cancelled)
-            copies.cancelled.insert(job)
+            copies.cancelled[job] = copies.published.term
             if copies.ledger.jobs[job].map({ $0.report == nil }) == true {
                 violations.append("\(job) was said to be cancelled, and goes on")
             }
         case .delete:
             copies.seen.insert(.deleted)
-            copies.deleted.insert(job)
+            copies.deleted[job] = copies.published.term
             if copies.ledger.jobs[job] != nil { violations.append("\(job) was said to be deleted, and is there") }
         }
     }

@@ -40,9 +40,9 @@ struct SimulatedCopies {
     var stoodFor: [Int: UInt64] = [:]
     /// Jobs that were published as deleted.
     var gone: Set<JobID> = []
-    /// Jobs of which a client was told that they are deleted, or cancelled.
-    var deleted: Set<JobID> = []
-    var cancelled: Set<JobID> = []
+    /// Jobs of which a client was told that they are deleted, or cancelled, and the last term in which anything was published then.
+    var deleted: [JobID: UInt64] = [:]
+    var cancelled: [JobID: UInt64] = [:]
     var seen: Set<Sight> = []
     /// When the last process ended or the last fault was over.
     var lastDisturbance = Duration.zero
