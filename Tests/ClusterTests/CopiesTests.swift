@@ -72,6 +72,33 @@ struct CopiesTests {
         }
     }
 
+    @Test func `a node without slots takes jobs and keeps copies, and runs no task until it is given slots`()
+        async throws
+    {
+        let config = try ScratchFolder()
+        func configure(_ node: Int, slots: Int) throws {
+            try Data("slots: \(slots)\n".utf8).write(to: URL(fileURLWithPath: config.file("\(node).yaml")))
+        }
+        for node in 1...3 { try configure(node, slots: node == 1 ? 1 : 0) }
+        try await RunningCluster.with(
+            3, slots: nil, options: { ["--config", config.file("\($0).yaml"), "--copies", "2"] }
+        ) { cluster in
+            let node = cluster.addresses[1]
+            try await untilCopied(node)
+            let done = try await Skynode.run("simulate", "--tasks", "6", "--duration", "10ms", "--node", node)
+            #expect(done.status == 0 && done.output.contains { $0.split(separator: " ") == ["node1", "6"] })
+            cluster.nodes[0].send(SIGKILL)
+            _ = await cluster.nodes[0].end()
+            let job = try await submit(2, to: node)
+            _ = try await untilListed(job, at: [node]) { $0.completed == 0 && $0.state == "running" }
+            let why = try await Skynode.run("jobs", "why", job, "--node", node)
+            #expect(why.output.contains { $0.contains("all it may use were given none") }, "\(why.output)")
+            try configure(3, slots: 2)
+            cluster.nodes[2].send(SIGHUP)
+            _ = try await untilListed(job, at: [node]) { $0.completed == 2 && $0.state == "done" }
+        }
+    }
+
     /// How a node lists a job; `nil` where it does not.
     private func listed(_ job: String, at node: String) async throws -> Listed? {
         try await Skynode.run("jobs", "--format", "json", "--node", node).output

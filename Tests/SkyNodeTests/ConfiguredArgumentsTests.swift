@@ -70,9 +70,9 @@ struct ConfiguredArgumentsTests {
     @Test func `a bad value is reported with the place where it was set`() throws {
         let file = "name: x\nslots: many\n"
         #expect(try complaint([], file: file).hasPrefix("FILE:2: "))
-        #expect(try complaint([], file: "slots: 0\n") == "FILE:1: --slots 0: a node has 1 to 1024 slots")
-        #expect(try complaint([], ["SKYNODE_SLOTS": "0"]).hasPrefix("SKYNODE_SLOTS: --slots 0"))
-        #expect(try complaint(["--slots", "0"]) == "--slots 0: a node has 1 to 1024 slots")
+        #expect(try complaint([], file: "slots: 1025\n") == "FILE:1: --slots 1025: a node has 0 to 1024 slots")
+        #expect(try complaint([], ["SKYNODE_SLOTS": "1025"]).hasPrefix("SKYNODE_SLOTS: --slots 1025"))
+        #expect(try complaint(["--slots", "1025"]) == "--slots 1025: a node has 0 to 1024 slots")
         #expect(
             try complaint([], file: "\nlisten: 0.0.0.0:7420\n").hasPrefix(
                 "FILE:2: --listen 0.0.0.0:7420: without a key"))
@@ -84,7 +84,7 @@ struct ConfiguredArgumentsTests {
     @Test func `all problems are reported at once, each with its place`() throws {
         let file = """
             lissten: here
-            slots: 0
+            slots: 1025
             join: one:7420
             stop-grace: 10
             keep-jobs: 0
@@ -100,7 +100,7 @@ struct ConfiguredArgumentsTests {
         let beginnings = [
             "FILE:1: there is no key `lissten`", "FILE:3: `join` takes a list", "there is no variable SKYNODE_SLOT",
             "SKYNODE_DATA_LIMIT: The value '20 gigs' is invalid", "FILE:4: The value '10' is invalid for '--stop-grace",
-            "FILE:7: The value 'loud'", "FILE:5: --keep-jobs", "FILE:6: --keep-days", "FILE:2: --slots 0",
+            "FILE:7: The value 'loud'", "FILE:5: --keep-jobs", "FILE:6: --keep-days", "FILE:2: --slots 1025",
             "FILE:8: --cluster-key: /none/such.key: no such file", "FILE:9: --interface eth99",
             "FILE:10: --advertise nowhere",
         ]
@@ -111,12 +111,12 @@ struct ConfiguredArgumentsTests {
     }
 
     @Test func `a list with a wrong part hides none of the other problems`() throws {
-        let (source, path) = try source([], file: "join: [{a: b}]\nslots: 0\n")
+        let (source, path) = try source([], file: "join: [{a: b}]\nslots: 1025\n")
         defer { path.map { try? FileManager.default.removeItem(atPath: $0) } }
         let problems = try source.problems().map { $0.replacingOccurrences(of: path ?? "\u{0}", with: "FILE") }
         #expect(
             problems == [
-                "FILE:1: `join` takes a list of HOST:PORT each", "FILE:2: --slots 0: a node has 1 to 1024 slots",
+                "FILE:1: `join` takes a list of HOST:PORT each", "FILE:2: --slots 1025: a node has 0 to 1024 slots",
             ])
     }
 

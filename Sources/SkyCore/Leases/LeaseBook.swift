@@ -58,8 +58,20 @@ package struct LeaseBook {
 
     /// The lease of a coordinator as it stands, expired or not.
     package func lease(of coordinator: CoordinatorID) -> Lease? {
-        holders.first { $0.coordinator == coordinator }?.lease
+        index(of: coordinator).map { lease(of: holders[$0]) }
     }
+
+    private func lease(of holder: LeaseHolder) -> Lease {
+        Lease(
+            coordinator: holder.coordinator, fencingToken: holder.fencingToken, slots: holder.granted,
+            hasNoSlots: hasNoSlots)
+    }
+
+    private func nothing(for coordinator: CoordinatorID, _ fencingToken: UInt64) -> Lease {
+        Lease(coordinator: coordinator, fencingToken: fencingToken, slots: 0, hasNoSlots: hasNoSlots)
+    }
+
+    private var hasNoSlots: Bool? { slots == 0 ? true : nil }
 }
 
 // MARK: - What coordinators ask
@@ -91,7 +103,7 @@ extension LeaseBook {
         let own = changed.firstIndex { $0.coordinator == coordinator }.map { changed.remove(at: $0) }
         let lease =
             own ?? lease(of: coordinator)
-            ?? Lease(coordinator: coordinator, fencingToken: lastFencingToken, slots: 0)
+            ?? nothing(for: coordinator, lastFencingToken)
         return (lease, changed)
     }
 
@@ -99,7 +111,7 @@ extension LeaseBook {
     package mutating func renew(for coordinator: CoordinatorID, now: Duration) -> Lease? {
         guard let index = index(of: coordinator), holders[index].expiry > now else { return nil }
         holders[index].expiry = now + duration
-        return holders[index].lease
+        return lease(of: holders[index])
     }
 
     /// Puts an attempt into an idle slot of its coordinator's lease. Returns nil if the attempt has started.
@@ -141,15 +153,19 @@ extension LeaseBook {
     package mutating func expire(now: Duration) -> (stop: [AttemptID], changed: [Lease]) {
         let late = holders.filter { $0.expiry <= now }
         let stop = forget(Set(late.map(\.coordinator)))
-        let ended = late.map { Lease(coordinator: $0.coordinator, fencingToken: nextFencingToken(), slots: 0) }
+        let ended = late.map { nothing(for: $0.coordinator, nextFencingToken()) }
         return (stop, ended + rebalance(now: now))
     }
 
     /// Changes how many slots the node has. If more attempts run than there are slots, they go on, and nothing starts until
     /// enough of them have ended.
     package mutating func setSlots(_ slots: Int, now: Duration) -> [Lease] {
+        let had = self.slots
         self.slots = min(max(0, slots), Self.slotLimit)
-        return rebalance(now: now)
+        guard (had == 0) != (self.slots == 0) else { return rebalance(now: now) }
+        // Who has nothing and gets nothing has to learn all the same whether the node has slots at all.
+        _ = nextFencingToken()
+        return rebalance(now: now, tellsAll: true)
     }
 
     /// Begins or ends draining. While the node drains, idle slots are taken back, nothing is granted, and running attempts
@@ -190,7 +206,7 @@ extension LeaseBook {
     }
 
     /// Moves idle slots to where they belong and returns every lease that changed.
-    private mutating func rebalance(now: Duration) -> [Lease] {
+    private mutating func rebalance(now: Duration, tellsAll: Bool = false) -> [Lease] {
         endTurns(now: now)
         let before = holders.map(\.granted)
         let capacity = isDraining ? 0 : max(0, slots - stopping)
@@ -203,9 +219,9 @@ extension LeaseBook {
         grantFree(upTo: fair.shares)
         beginTurns(fair, now: now)
         var changed: [Lease] = []
-        for index in holders.indices where holders[index].granted != before[index] {
+        for index in holders.indices where tellsAll || holders[index].granted != before[index] {
             holders[index].fencingToken = nextFencingToken()
-            changed.append(holders[index].lease)
+            changed.append(lease(of: holders[index]))
         }
         holders.removeAll { $0.wanted == 0 && $0.granted == 0 }
         return changed

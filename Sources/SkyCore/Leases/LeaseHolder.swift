@@ -23,6 +23,4 @@ struct LeaseHolder {
         self.fencingToken = fencingToken
         self.expiry = expiry
     }
-
-    var lease: Lease { Lease(coordinator: coordinator, fencingToken: fencingToken, slots: granted) }
 }

@@ -138,8 +138,8 @@ package struct JobScheduler {
             nodeLost(node)
         case .nodeDraining(let node, let draining):
             roster.setDraining(draining, node)
-        case .leased(let node, let slots, let fencingToken):
-            leased(node, slots: slots, fencingToken: fencingToken)
+        case .leased(let node, let slots, let fencingToken, let hasNoSlots):
+            leased(node, slots: slots, fencingToken: fencingToken, hasNoSlots: hasNoSlots)
         case .leaseLost(let node):
             roster.update(node) { ($0.slots, $0.wanted) = (0, 0) }
         case .succeeded(let attempt, let node, let duration):
@@ -179,9 +179,10 @@ package struct JobScheduler {
         finishIfDone(job)
     }
 
-    private mutating func leased(_ node: NodeID, slots: Int, fencingToken: UInt64) {
+    private mutating func leased(_ node: NodeID, slots: Int, fencingToken: UInt64, hasNoSlots: Bool) {
+        if let known = roster[node]?.fencingToken, fencingToken < known { return }
+        if roster.setSlotless(hasNoSlots, node), hasNoSlots { endStranded() }
         roster.update(node) { record in
-            if let known = record.fencingToken, fencingToken < known { return }
             // A new lease settles the reason for which the node refused attempts before.
             if record.fencingToken != fencingToken { record.pausedUntil = nil }
             record.fencingToken = fencingToken

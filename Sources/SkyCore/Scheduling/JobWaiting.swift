@@ -5,7 +5,7 @@ struct JobWaiting {
     /// How many nodes meet a requirement and all those before it.
     struct Requirement: Equatable {
         enum Kind {
-            case present, allowed, alike, notDraining, lendsSlots, notPaused, hasRoom
+            case present, allowed, alike, hasSlots, notDraining, lendsSlots, notPaused, hasRoom
         }
 
         var kind: Kind
@@ -75,6 +75,7 @@ extension JobScheduler {
             waiting.measureOtherwise = nodes.filter { !$0.measuresAlike }.map(\.id)
             require(.alike) { $0.measuresAlike }
         }
+        if nodes.contains(where: \.hasNoSlots) { require(.hasSlots) { !$0.hasNoSlots } }
         require(.notDraining) { !$0.isDraining && $0.id != drained }
         require(.lendsSlots) { $0.slots > 0 }
         waiting.slots = nodes.reduce(0) { $0 + $1.slots }

@@ -19,14 +19,15 @@ extension JobScheduler {
         /// The job is sealed: it ends when the tasks that it has are done.
         case noMoreTasks(JobID)
         /// A node can be given work. This event is needed for the local node, too: the scheduler uses no node that was not
-        /// announced. Do not announce nodes that have no slots.
+        /// announced.
         case nodeJoined(NodeID, name: String = "", measuresAlike: Bool = true)
         /// A node is gone, or the link to it. If it joins again under the same id, the scheduler treats it as a new node.
         case nodeLost(NodeID)
         /// A node begins to drain (`true`) or resumes (`false`). A draining node only finishes what it has.
         case nodeDraining(NodeID, Bool)
-        /// The total number of slots now leased there. A lease older than one already seen is ignored.
-        case leased(NodeID, slots: Int, fencingToken: UInt64)
+        /// The total number of slots now leased there, and whether the node has any for anybody. No task waits for one that has
+        /// none. A lease older than one already seen is ignored.
+        case leased(NodeID, slots: Int, fencingToken: UInt64, hasNoSlots: Bool = false)
         /// The node no longer knows this coordinator, because our lease ran out. The demand is made again. What ran there
         /// is reported separately.
         case leaseLost(NodeID)

@@ -77,7 +77,7 @@ extension JobScheduler {
     private func emptiest(for placement: RetryPlacement) -> NodeID? {
         let nodes = roster.order.compactMap { roster[$0] }
         let others = nodes.contains {
-            $0.id != roster.local && !$0.isDraining && placement.allows($0.id, choice: .any, local: roster.local)
+            $0.id != roster.local && $0.isUsable && placement.allows($0.id, choice: .any, local: roster.local)
         }
         let candidates = nodes.filter { $0.slots > 0 && $0.isOpen && !(others && $0.id == roster.local) }
         // A worse kind is taken only if no node of a better kind has slots.

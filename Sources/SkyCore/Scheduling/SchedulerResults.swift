@@ -96,6 +96,11 @@ extension JobScheduler {
         for attempt in record.running.keys.sorted() {
             failed(attempt, on: node, .nodeLost("\(node) was lost"), alone: wasAlone)
         }
+        endStranded()
+    }
+
+    /// Ends the tasks that waited for a node that is no longer there, or that has no slots any more.
+    mutating func endStranded() {
         for job in jobs.ids {
             for task in jobs.update(job, { [roster] in $0.popStranded(roster: roster) }) ?? [] {
                 makeReady(task, of: job)

@@ -40,7 +40,11 @@ enum ServeKeys {
 
     static let slots = ConfigurationKey(
         name: "slots", unit: "tasks", placeholder: "n", fallback: "one a core",
-        purpose: "tasks that may run at once", helpHasFallback: true, canChange: true)
+        purpose: "tasks that may run at once",
+        details: """
+            Tasks that may run at once; 0 for a node that runs none, but keeps copies of the jobs of others and takes jobs. \
+            Default: one a core.
+            """, canChange: true)
 
     static let workerMemory = ConfigurationKey(
         name: "worker-memory", unit: "bytes, as 4G", placeholder: "size",

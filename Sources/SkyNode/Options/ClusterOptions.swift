@@ -47,7 +47,7 @@ struct ClusterOptions: ParsableArguments {
     }
 
     func check() throws {
-        if let slots { _ = try SlotsArgument.check(slots) }
+        if let slots { _ = try SlotsArgument.check(slots, isInCommand: true) }
         if node != nil, slots != nil {
             throw CommandFailure(.usage, "--node and --slots contradict each other: one uses a node that runs")
         }

@@ -13,11 +13,12 @@ final class RunningCluster: Sendable {
     /// Runs `body` with `count` daemons that know each other; ends them afterwards, whatever happened.
     ///
     /// - Parameters:
+    ///   - slots: of each node; `nil` where the options say it.
     ///   - hidden: a folder that all daemons but the first find empty.
     ///   - keys: the options by which commands reach them.
     ///   - environment: variables of each daemon, as `NAME=value`.
     static func with(
-        _ count: Int, slots: Int, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil, keys: [String] = [],
+        _ count: Int, slots: Int?, options: (Int) -> [String] = { _ in [] }, hidden: String? = nil, keys: [String] = [],
         environment: (Int) -> [String] = { _ in [] },
         _ body: (RunningCluster) async throws -> Void
     ) async throws {
@@ -82,14 +83,14 @@ final class RunningCluster: Sendable {
     }
 
     static func start(
-        _ number: Int, _ slots: Int, _ multicast: String, _ state: ScratchFolder, _ options: [String],
+        _ number: Int, _ slots: Int?, _ multicast: String, _ state: ScratchFolder, _ options: [String],
         hidden: String? = nil, environment: [String] = []
     ) async throws -> (RunningProcess, String) {
         let arguments =
             [
-                "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0", "--slots", "\(slots)",
+                "serve", "--name", "node\(number)", "--listen", "127.0.0.1:0",
                 "--multicast", multicast, "--data", state.file("node\(number)"),
-            ] + options
+            ] + (slots.map { ["--slots", "\($0)"] } ?? []) + options
         let node =
             if let hidden {
                 try RunningProcess(

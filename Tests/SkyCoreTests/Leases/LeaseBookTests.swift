@@ -224,6 +224,21 @@ struct LeaseBookTests {
         #expect(book.start(attempt(9), for: anna, now: .zero) == nil)
     }
 
+    @Test("says with a new fencing token that the node has no slots at all, and that it has some again")
+    func tellsOfNoSlots() {
+        var book = book(slots: 1)
+        _ = book.reserve(1, for: anna, now: .zero)
+        let before = book.reserve(1, for: bert, now: .zero).lease
+        #expect(before.slots == 0 && before.hasNoSlots == nil)
+        let changed = book.setSlots(0, now: .zero)
+        #expect(changed.map(\.coordinator) == [anna, bert])
+        #expect(changed.allSatisfy { $0.slots == 0 && $0.hasNoSlots == true })
+        #expect(changed[1].fencingToken > before.fencingToken)
+        let again = book.setSlots(1, now: .zero)
+        #expect(again.map(\.slots) == [1, 0] && again.allSatisfy { $0.hasNoSlots == nil })
+        #expect(book.setSlots(1, now: .zero).isEmpty)
+    }
+
     @Test("takes absurd numbers for what they are")
     func toleratesAbsurdNumbers() {
         var book = book(slots: 4)

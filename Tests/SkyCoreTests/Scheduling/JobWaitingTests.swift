@@ -30,6 +30,14 @@ import Transport
         #expect(story.scheduler.waiting(of: JobID(rawValue: 99), now: .zero, limit: 5) == nil)
     }
 
+    @Test func `where no node has slots, that is what is missing`() {
+        var story = SchedulerStory([east: 0])
+        story.submit(1)
+        #expect(met(story, .hasSlots) == nil && met(story, .lendsSlots) == 0)
+        story.handle(.leased(east, slots: 0, fencingToken: 9, hasNoSlots: true))
+        #expect(met(story, .present) == 1 && met(story, .hasSlots) == 0)
+    }
+
     @Test func `a job that may use none of the present nodes says so`() {
         var story = SchedulerStory()
         story.handle(.nodeJoined(east, name: "east"))

@@ -46,6 +46,32 @@ struct SchedulerPlacementTests {
         #expect(story.handle(.leased(east, slots: 2, fencingToken: 8)).runs.count == 1)
     }
 
+    @Test("no task waits for a node without slots, until it has some")
+    func slotlessNode() {
+        // It failed on the only node with slots, so it goes there again, and does not wait for one where it has not failed.
+        func retried(areKnown: Bool) -> [NodeID] {
+            var story = SchedulerStory([local: 0, east: 1, west: 0])
+            for (node, token) in [(local, 100), (west, 101)] as [(NodeID, UInt64)] where areKnown {
+                story.handle(.leased(node, slots: 0, fencingToken: token, hasNoSlots: true))
+            }
+            story.submit(1)
+            story.handle(.failed(attempt(0), on: east, .fault("it fell")))
+            return story.wait(.seconds(2)).runs.map(\.node)
+        }
+        #expect(retried(areKnown: true) == [east])
+        #expect(retried(areKnown: false).isEmpty)
+        // The file is not there, and no node is left that might have it.
+        var story = SchedulerStory([east: 1, west: 0])
+        story.submit(1)
+        #expect(story.handle(.failed(attempt(0), on: east, .unavailable("no such file"))).outcome == nil)
+        let last = story.handle(.leased(west, slots: 0, fencingToken: 101, hasNoSlots: true))
+        #expect(last.outcome?.failed == 1)
+        // It is asked for slots all the same, and used as soon as it lends some.
+        story.submit(1, as: JobID(rawValue: 0xB))
+        story.handle(.nodeLost(east))
+        #expect(story.handle(.leased(west, slots: 1, fencingToken: 102)).runs.map(\.node) == [west])
+    }
+
     @Test("prefers the node with the smallest share of its slots in use")
     func leastLoadedFirst() {
         var story = SchedulerStory([east: 4, west: 2])

@@ -64,9 +64,11 @@ extension SimulatedCluster {
     mutating func populate() {
         let count = Int.random(in: 1...5, using: &random)
         for number in 0..<count {
+            // One may have none.
+            let slots = Int.random(in: number == 1 ? 0...4 : 1...4, using: &random)
             hosts.append(
                 SimulatedHost(
-                    name: "host\(number)", slots: Int.random(in: 1...4, using: &random), slowness: chance(15) ? 10 : 1,
+                    name: "host\(number)", slots: slots, slowness: chance(15) ? 10 : 1,
                     journal: SimulatedJournal(CoordinatorID(rawValue: random.next()))))
             schedule(.started(host: number), after: delay(0...50))
         }

@@ -26,7 +26,7 @@ struct ClusterOptionsTests {
     @Test(
         arguments: [
             ("", nil), ("--node 127.0.0.1:7420", nil), ("--alone", nil), ("--alone --slots 2", nil),
-            ("--slots 0", "--slots 0: a node has 1 to 1024 slots"),
+            ("--slots 0", "--slots 0: a node inside a command has 1 to 1024 slots"),
             (
                 "--node 127.0.0.1:7420 --slots 2",
                 "--node and --slots contradict each other: one uses a node that runs"

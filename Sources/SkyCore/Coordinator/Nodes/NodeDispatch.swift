@@ -210,7 +210,12 @@ struct NodeDispatch {
     private mutating func consequence(of lease: Lease, on node: NodeID, isNew: Bool) -> Consequence {
         Consequence(
             calls: calls.announcePeople(to: node, lending: lease.slots),
-            events: isNew ? [.leased(node, slots: lease.slots, fencingToken: lease.fencingToken)] : [])
+            events: isNew
+                ? [
+                    .leased(
+                        node, slots: lease.slots, fencingToken: lease.fencingToken,
+                        hasNoSlots: lease.hasNoSlots == true)
+                ] : [])
     }
 
     /// A demand may not have arrived.

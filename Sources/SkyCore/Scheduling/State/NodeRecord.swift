@@ -27,6 +27,8 @@ struct NodeRecord {
     /// The demand that was last sent to the node.
     var wanted = 0
     var isDraining = false
+    /// The node has no slots for anybody, and runs nothing until it is given some.
+    var hasNoSlots = false
     /// The node refused an attempt or could not be reached. It is left alone until this time, or until it sends a new lease.
     var pausedUntil: Duration?
     /// While this is `true`, nothing new is sent there: a task that is suspected of killing nodes runs there alone, or will.
@@ -44,6 +46,8 @@ struct NodeRecord {
     static let waitingTime = 20_000_000
     static let waitingLimit = 64
 
+    /// Whether tasks may go there sooner or later.
+    var isUsable: Bool { !isDraining && !hasNoSlots }
     var isOpen: Bool { !isDraining && pausedUntil == nil && !isSetAside }
     var hasIdleSlot: Bool { running.count < slots && isOpen }
     var hasRoom: Bool { isOpen && (running.count < slots || spareTime > 0 || canLookAhead) }

@@ -31,8 +31,8 @@ struct RetryPlacement: Hashable {
 
     func choice(in roster: Roster) -> Choice {
         let isOut = { (node: NodeID) in never.contains(node) || barred.contains(node) }
-        let reachable = roster.count - barred.count(where: roster.isLive)
-        let outOfReach = never.count { roster.isLive($0) && !barred.contains($0) }
+        let reachable = roster.workingCount - barred.count(where: roster.isWorking)
+        let outOfReach = never.count { roster.isWorking($0) && !barred.contains($0) }
         if !never.isEmpty, reachable > 0, outOfReach == reachable { return .none }
         let localIsFree = !avoid.contains(roster.local) && !isOut(roster.local)
         var unwanted = never.count { roster.isUsable($0) && !barred.contains($0) }

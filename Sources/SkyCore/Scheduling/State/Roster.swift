@@ -8,7 +8,9 @@ struct Roster {
     private(set) var order: [NodeID] = []
     /// Nodes to which new attempts may go now, in no particular order.
     private(set) var withRoom: [NodeID] = []
-    /// Live nodes that are not draining.
+    /// Live nodes that have slots.
+    private(set) var workingCount = 0
+    /// Live nodes that have slots and are not draining.
     private(set) var usableCount = 0
     /// Increases whenever a node joins, leaves or changes its draining.
     private(set) var version = 0
@@ -24,8 +26,6 @@ struct Roster {
         self.local = local
     }
 
-    var count: Int { records.count }
-
     subscript(node: NodeID) -> NodeRecord? { position[node].map { records[$0] } }
 
     /// How fast each node works, as far as that was measured: 1 is average, 2 takes half as long.
@@ -37,7 +37,10 @@ struct Roster {
 
     func isLive(_ node: NodeID) -> Bool { position[node] != nil }
 
-    func isUsable(_ node: NodeID) -> Bool { position[node].map { !records[$0].isDraining } ?? false }
+    /// Whether a node is alive and has slots.
+    func isWorking(_ node: NodeID) -> Bool { position[node].map { !records[$0].hasNoSlots } ?? false }
+
+    func isUsable(_ node: NodeID) -> Bool { position[node].map { records[$0].isUsable } ?? false }
 
     /// When an attempt was sent to a node, if it occupies a slot there.
     func sent(_ attempt: AttemptID, to node: NodeID) -> Duration? {
@@ -70,7 +73,7 @@ struct Roster {
         position[node] = records.count
         records.append(NodeRecord(id: node, name: name, measuresAlike: measuresAlike))
         order.insert(node, at: order.firstIndex { $0 > node } ?? order.endIndex)
-        usableCount += 1
+        count(records[records.count - 1], 1)
         version += 1
     }
 
@@ -84,16 +87,34 @@ struct Roster {
             position[last.id] = index
         }
         order.removeAll { $0 == node }
-        if !record.isDraining { usableCount -= 1 }
+        count(record, -1)
         version += 1
         return record
     }
 
     mutating func setDraining(_ draining: Bool, _ node: NodeID) {
-        guard let index = position[node], records[index].isDraining != draining else { return }
-        usableCount += draining ? -1 : 1
-        version += 1
+        guard let record = self[node], record.isDraining != draining else { return }
+        count(record, -1)
         update(node) { $0.isDraining = draining }
+        self[node].map { count($0, 1) }
+        version += 1
+    }
+
+    /// Sets whether a node has no slots for anybody. The demand on it stays, so that it says when it has some.
+    ///
+    /// - Returns: whether that is new.
+    mutating func setSlotless(_ isSlotless: Bool, _ node: NodeID) -> Bool {
+        guard let record = self[node], record.hasNoSlots != isSlotless else { return false }
+        count(record, -1)
+        update(node) { $0.hasNoSlots = isSlotless }
+        self[node].map { count($0, 1) }
+        version += 1
+        return true
+    }
+
+    private mutating func count(_ record: NodeRecord, _ change: Int) {
+        if !record.hasNoSlots { workingCount += change }
+        if record.isUsable { usableCount += change }
     }
 
     /// Changes a record and keeps the list of nodes with room correct. Does nothing for a node that is gone.

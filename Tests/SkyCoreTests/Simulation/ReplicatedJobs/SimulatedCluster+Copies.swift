@@ -29,8 +29,10 @@ extension SimulatedCluster {
         let count = Int.random(in: 3...5, using: &random)
         if count == 5, chance(50) { copies.policy.copies = 4 }
         for number in 0..<count {
+            // One may have none, and keep copies only.
+            let slots = Int.random(in: number == 1 ? 0...4 : 1...4, using: &random)
             let host = SimulatedHost(
-                name: "host\(number)", slots: Int.random(in: 1...4, using: &random),
+                name: "host\(number)", slots: slots,
                 slowness: chance(10) ? 10 : 1, journal: SimulatedJournal(CoordinatorID(rawValue: random.next())))
             host.disk = ReplicatedDisk(id: ReplicaID(rawValue: random.next()))
             host.disk.isOwn = number == 0
