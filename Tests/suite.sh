@@ -19,6 +19,6 @@ part() {
 part --experimental-maximum-parallelization-width $((2 * $(nproc))) --skip '^ClusterTests\.' --skip "$computing"
 # They keep every core busy for a minute: beside them, what has to happen within seconds would not.
 part --filter "$computing"
-# Whole processes, with times that matter: alone and one after the other.
-part --no-parallel --filter '^ClusterTests\.'
+# Whole processes, with times that matter: apart from the others, and two at a time, because most of them wait most of the time.
+part --experimental-maximum-parallelization-width 2 --filter '^ClusterTests\.'
 exit $status

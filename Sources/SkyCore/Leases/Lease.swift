@@ -9,7 +9,7 @@ package struct Lease: Hashable, Codable, Sendable {
     package var fencingToken: UInt64
     /// How many attempts the coordinator may have running there at one time, including those that run already.
     package var slots: Int
-    /// `true` where the node has no slots at all, for anybody: it only keeps copies and gives jobs. Otherwise `nil`.
+    /// `true` where the node has no slots at all, for anybody: it keeps copies and takes jobs. Otherwise `nil`.
     package var hasNoSlots: Bool?
 
     package init(coordinator: CoordinatorID, fencingToken: UInt64, slots: Int, hasNoSlots: Bool? = nil) {
