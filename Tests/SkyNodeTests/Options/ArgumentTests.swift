@@ -51,11 +51,14 @@ struct ArgumentTests {
     // MARK: - Numbers
 
     @Test func `the number of slots has a least and a largest value`() throws {
-        #expect(try SlotsArgument.check(1) == 1 && SlotsArgument.check(NodeSettings.slotLimit) == 1024)
-        for slots in [0, -1, 1025] {
+        #expect(try SlotsArgument.check(0) == 0 && SlotsArgument.check(NodeSettings.slotLimit) == 1024)
+        #expect(try SlotsArgument.check(1, isInCommand: true) == 1)
+        for slots in [-1, 1025] {
             let failure = #expect(throws: CommandFailure.self) { try SlotsArgument.check(slots) }
-            #expect(failure?.message == "--slots \(slots): a node has 1 to 1024 slots")
+            #expect(failure?.message == "--slots \(slots): a node has 0 to 1024 slots")
         }
+        let failure = #expect(throws: CommandFailure.self) { try SlotsArgument.check(0, isInCommand: true) }
+        #expect(failure?.message == "--slots 0: a node inside a command has 1 to 1024 slots")
     }
 
     @Test func `a poison task has a number and a kind of failure`() {
