@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["serve", "--slots", "0"], "--slots 0"),
+        (["serve", "--slots", "1025"], "--slots 1025"),
         (["simulate", "--slots", "0"], "--slots 0"),
         (["serve", "--listen", "0.0.0.0:0"], "--insecure"),
         (["serve", "--listen", "nonsense"], "HOST:PORT"),
