@@ -118,6 +118,7 @@ extension LeaseBook {
     package mutating func start(_ attempt: AttemptID, for coordinator: CoordinatorID, now: Duration) -> StartRefusal? {
         guard attempts[attempt] == nil else { return .duplicate }
         guard !isDraining else { return .draining }
+        guard slots > 0 else { return .noSlots }
         guard let index = index(of: coordinator), holders[index].expiry > now else { return .noLease }
         guard holders[index].running < holders[index].granted, running < slots else { return .noIdleSlot }
         holders[index].running += 1

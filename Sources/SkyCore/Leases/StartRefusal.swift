@@ -8,12 +8,15 @@ package enum StartRefusal: String, Error, Hashable, Codable, Sendable, CustomStr
     case duplicate
     /// The node drains: it finishes what it has and takes nothing new.
     case draining
+    /// The node has no slots for anybody.
+    case noSlots
 
     package var description: String {
         switch self {
         case .noLease: "the coordinator holds no lease on this node"
         case .noIdleSlot: "every slot of the lease is in use"
         case .duplicate: "this attempt is already running here"
+        case .noSlots: "the node has no slots"
         case .draining: "the node is draining"
         }
     }

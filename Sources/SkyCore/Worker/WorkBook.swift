@@ -279,7 +279,11 @@ package struct WorkBook {
     }
 
     package mutating func setSlots(_ slots: Int, now: Duration) -> Update {
-        settle(leases.setSlots(slots, now: now), now: now)
+        let changed = leases.setSlots(slots, now: now)
+        var update = Update()
+        if leases.slots == 0 { for owner in clients.keys { dropWaiting(of: owner, .noSlots, &update) } }
+        update.merge(settle(changed, now: now))
+        return update
     }
 }
 
@@ -371,6 +375,7 @@ extension WorkBook {
             case .noIdleSlot: return
             case .noLease: return dropWaiting(of: owner, .noLease, &update)
             case .draining: return dropWaiting(of: owner, .draining, &update)
+            case .noSlots: return dropWaiting(of: owner, .noSlots, &update)
             case .duplicate: removeFirstWaiting(of: owner)
             }
         }

@@ -48,7 +48,7 @@ struct NodeRecord {
 
     /// Whether tasks may go there sooner or later.
     var isUsable: Bool { !isDraining && !hasNoSlots }
-    var isOpen: Bool { !isDraining && pausedUntil == nil && !isSetAside }
+    var isOpen: Bool { isUsable && pausedUntil == nil && !isSetAside }
     var hasIdleSlot: Bool { running.count < slots && isOpen }
     var hasRoom: Bool { isOpen && (running.count < slots || spareTime > 0 || canLookAhead) }
     var canLookAhead: Bool { looksAhead && running.count < 2 * slots }

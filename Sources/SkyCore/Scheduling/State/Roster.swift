@@ -94,10 +94,7 @@ struct Roster {
 
     mutating func setDraining(_ draining: Bool, _ node: NodeID) {
         guard let record = self[node], record.isDraining != draining else { return }
-        count(record, -1)
-        update(node) { $0.isDraining = draining }
-        self[node].map { count($0, 1) }
-        version += 1
+        changeUse(of: record) { $0.isDraining = draining }
     }
 
     /// Sets whether a node has no slots for anybody. The demand on it stays, so that it says when it has some.
@@ -105,11 +102,15 @@ struct Roster {
     /// - Returns: whether that is new.
     mutating func setSlotless(_ isSlotless: Bool, _ node: NodeID) -> Bool {
         guard let record = self[node], record.hasNoSlots != isSlotless else { return false }
-        count(record, -1)
-        update(node) { $0.hasNoSlots = isSlotless }
-        self[node].map { count($0, 1) }
-        version += 1
+        changeUse(of: record) { $0.hasNoSlots = isSlotless }
         return true
+    }
+
+    private mutating func changeUse(of record: NodeRecord, _ change: (inout NodeRecord) -> Void) {
+        count(record, -1)
+        update(record.id, change)
+        self[record.id].map { count($0, 1) }
+        version += 1
     }
 
     private mutating func count(_ record: NodeRecord, _ change: Int) {
