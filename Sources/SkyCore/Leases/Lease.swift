@@ -4,8 +4,8 @@
 package struct Lease: Hashable, Codable, Sendable {
     /// The coordinator that may use the slots.
     package var coordinator: CoordinatorID
-    /// It increases with every change of `slots` or `hasNoSlots`, over the whole incarnation of the node, also when a lease expires and the
-    /// coordinator returns.
+    /// It increases with every change of `slots` or `hasNoSlots`, over the whole incarnation of the node, also when a
+    /// lease expires and the coordinator returns.
     package var fencingToken: UInt64
     /// How many attempts the coordinator may have running there at one time, including those that run already.
     package var slots: Int

@@ -156,6 +156,29 @@ import Transport
         )
     }
 
+    @Test func `where a node's slots are taken to none, what waits comes back, and nothing starts until it has some`()
+        throws
+    {
+        var book = try book()
+        _ = try book.assign(assignment(0..<4), from: peer, now: .zero)
+        #expect(book.running == 2 && book.waiting == 2)
+        let update = book.setSlots(0, now: .zero)
+        #expect(update.start.isEmpty && update.stop.isEmpty && update.wake == [incarnation.coordinator])
+        #expect(book.running == 2 && book.waiting == 0, "what runs goes on")
+        _ = book.recordEnd(of: attempt(0), done().end, .zero, now: .zero)
+        #expect(try book.assign(assignment(4..<5), from: peer, now: .zero).start.isEmpty)
+        let collected = try collect(&book)
+        let refused = AttemptOutcome.refused(StartRefusal.noSlots.description)
+        #expect(collected.results.map(\.attempt.task.index) == [2, 3, 0, 4])
+        #expect(collected.results.map(\.outcome) == [refused, refused, done(), refused])
+        #expect(collected.lease?.hasNoSlots == true && collected.lease?.slots == 1, "one runs")
+        _ = book.recordEnd(of: attempt(1), done().end, .zero, now: .zero)
+        _ = book.setSlots(2, now: .zero)
+        let lease = try book.reserve(2, by: incarnation, from: peer, now: .zero).lease
+        #expect(lease.slots == 2 && lease.hasNoSlots == nil)
+        #expect(try book.assign(assignment(5..<7), from: peer, now: .zero).start.map(\.attempt.task.index) == [5, 6])
+    }
+
     @Test func `nothing new starts for a coordinator with too many uncollected results`() throws {
         var book = try book()
         _ = try book.assign(assignment(0..<4), from: peer, now: .zero)
