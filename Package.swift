@@ -65,15 +65,17 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.7.0"),
     ],
     targets: [
-        // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources where our own search cannot,
-        // and in the tests, wcslib knows an image's coordinates and ERFA the sky's reference systems, libdeflate packs
-        // pictures and makes checksums, zlib packs pixels, OpenSSL's libcrypto makes digests, keys and certificates; libpng
-        // reads pictures back in the tests. CLinux is what of the C library and the kernel Swift's own module does not show.
-        // Module maps only: the few lines of C of ours are inline functions for functions that take any number of arguments.
+        // C libraries of Debian: cfitsio reads and writes FITS, SEP finds sources where our own search cannot, and in
+        // the tests, wcslib knows an image's coordinates and ERFA the sky's reference systems, TurboJPEG encodes
+        // pictures, libdeflate packs drawings and makes checksums, zlib packs pixels, OpenSSL's libcrypto makes
+        // digests, keys and certificates; libpng reads pictures back in the tests. CLinux is what of the C library
+        // and the kernel Swift's own module does not show. Module maps only: the few lines of C of ours are inline
+        // functions for functions that take any number of arguments.
         .systemLibrary(name: "CCFITSIO", pkgConfig: "cfitsio", providers: [.apt(["libcfitsio-dev"])]),
         .systemLibrary(name: "CWCS", pkgConfig: "wcslib", providers: [.apt(["wcslib-dev"])]),
         .systemLibrary(name: "CERFA", pkgConfig: "erfa", providers: [.apt(["liberfa-dev"])]),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CZLIB", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSEP", providers: [.apt(["libsep-dev"])]),
@@ -98,7 +100,8 @@ let package = Package(
         .target(
             name: "Sky",
             dependencies: [
-                "Base", "Cryptography", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CZLIB", "CLinux",
+                "Base", "Cryptography", "CCFITSIO", "CWCS", "CERFA", "CSEP", "CDeflate", "CTurboJPEG", "CZLIB",
+                "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
             swiftSettings: strict + optimized
@@ -154,7 +157,7 @@ let package = Package(
         .testTarget(
             name: "SkyTests",
             dependencies: [
-                "Base", "Sky", "Transport", "Fixtures", "CCFITSIO", "CPNG", "CSEP",
+                "Base", "Sky", "Transport", "Fixtures", "CCFITSIO", "CPNG", "CTurboJPEG", "CSEP",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
             swiftSettings: strict

@@ -21,7 +21,7 @@ case "$version" in
     *) fail "Swift ${version:-of unknown version} is too old; 6.3 is what this is built and tested with" ;;
 esac
 
-packages="libcfitsio-dev wcslib-dev liberfa-dev libsep-dev libdeflate-dev libpng-dev zlib1g-dev libsqlite3-dev libssl-dev pkg-config"
+packages="libcfitsio-dev wcslib-dev liberfa-dev libsep-dev libdeflate-dev libturbojpeg0-dev libpng-dev zlib1g-dev libsqlite3-dev libssl-dev pkg-config"
 if [ "${1-}" = --lab ]; then
     [ "$(id -u)" = 0 ] || exit 0
     packages="iproute2 nftables procps util-linux"

@@ -43,7 +43,8 @@ enum HonestResults {
                 JoinedObjects(
                     rect: union.rect,
                     found: found(-1, near: union.rect, isCleaned: configuration.cleanParameter != nil, count: 2)))
-        case .preview(_, let side): .preview(preview(of: info ?? HonestRequests.info, side))
+        case .preview(_, let side, let encodes):
+            .preview(preview(of: info ?? HonestRequests.info, side, encodes: encodes ?? false))
         }
     }
 
@@ -126,7 +127,7 @@ enum HonestResults {
         return result
     }
 
-    private static func preview(of info: ImageInfo, _ side: Int) -> ImagePreview {
+    private static func preview(of info: ImageInfo, _ side: Int, encodes: Bool) -> ImagePreview {
         let binning = (max(info.width, info.height) - 1) / max(side, 1) + 1
         let (width, height) = ((info.width - 1) / binning + 1, (info.height - 1) / binning + 1)
         // A large picture is not needed to see what becomes of one.

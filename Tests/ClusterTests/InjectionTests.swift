@@ -59,7 +59,7 @@ import Testing
             let jobs = try await Skynode.run("jobs", "--node", cluster.addresses[0])
             #expect(jobs.output.count { $0.contains("with 400 injected stars") } == 2, "\(jobs.output)")
         }
-        for ending in ["csv", "cat.fits", "reg", "png"] {
+        for ending in ["csv", "cat.fits", "reg", "jpg"] {
             #expect(
                 try folder.contents("plain/sky.\(ending)") == folder.contents("tested/sky.\(ending)"), "sky.\(ending)")
         }

@@ -234,7 +234,7 @@ import Testing
             #expect(brighter.completed == 33 && (brighter.cached ?? 99) < 33, "other parameters, other sectors")
             #expect(try await scan(image, "anew", "--no-cache").cached == 0)
             for other in ["second", "anew"] {
-                for ending in ["csv", "cat.fits", "reg", "png"] {
+                for ending in ["csv", "cat.fits", "reg", "jpg"] {
                     #expect(
                         try folder.contents("first/sky.\(ending)") == folder.contents("\(other)/sky.\(ending)"),
                         "\(other)/sky.\(ending)")

@@ -1,36 +1,21 @@
 import Base
 import CDeflate
 
-/// Encodes pictures as PNG files (W3C, "Portable Network Graphics", third edition). libdeflate compresses them: for a picture of
-/// the sky it needs a quarter of the time of zlib, which libpng uses, for a file of the same size.
+/// Encodes drawings and cut-outs as PNG files (W3C, "Portable Network Graphics", third edition). libdeflate compresses them: for
+/// a picture of the sky it needs a quarter of the time of zlib, which libpng uses, for a file of the same size.
 enum PNGWriter {
     /// libdeflate's fastest level. The noise of the sky cannot be compressed much, whatever the effort.
     private static let level: Int32 = 1
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// What the bytes of a pixel are, by PNG's number.
-    private enum Colours: UInt8 {
-        case redGreenBlue = 2
-        case indexed = 3
-    }
-
     /// The PNG file of a raster, as bytes.
     ///
     /// - Throws: `SkyError` if there is no memory for it.
-    static func encode(_ raster: Raster) throws(SkyError) -> [UInt8] {
-        try encode(raster.rows, header(raster, .redGreenBlue))
-    }
+    static func encode(_ raster: Raster) throws(SkyError) -> [UInt8] { try encode(raster.rows, header(raster)) }
 
-    /// The PNG file of a raster with the colours of a palette, as bytes.
-    ///
-    /// - Throws: `SkyError` if there is no memory for it.
-    static func encode(_ raster: Raster, with palette: Palette) throws(SkyError) -> [UInt8] {
-        try encode(palette.rows(of: raster), header(raster, .indexed) + chunk("PLTE", palette.bytes))
-    }
-
-    private static func header(_ raster: Raster, _ colours: Colours) -> [UInt8] {
-        // Eight bits for each number; the only compression and the only filters that there are; no interlacing.
-        chunk("IHDR", bytes(of: raster.width) + bytes(of: raster.height) + [8, colours.rawValue, 0, 0, 0])
+    private static func header(_ raster: Raster) -> [UInt8] {
+        // Eight bits for each of red, green and blue (2); the only compression and the only filters that there are; no interlacing.
+        chunk("IHDR", bytes(of: raster.width) + bytes(of: raster.height) + [8, 2, 0, 0, 0])
     }
 
     /// - Parameter header: the chunks before the pixels.

@@ -1,11 +1,12 @@
 import Base
 
-/// An image with the sources that were found in it, as a PNG file.
+/// An image with the sources that were found in it, as a JPEG file.
 public struct Picture: Sendable {
     private(set) var raster: Raster
     /// Picture pixels along one side of a preview pixel.
     private let scale: Int
-    private let preview: ImagePreview
+    /// Image pixels along one side of a preview pixel.
+    private let binning: Int
 
     /// Small images are enlarged until their longest side has this many pixels, so that the marks can be told apart.
     private static let comfortableSide = 900
@@ -24,20 +25,14 @@ public struct Picture: Sendable {
     /// Draws the sources' Kron ellipses over the preview, flagged ones in a second colour, y upwards.
     ///
     /// - Parameter sectors: The sectors whose cores are outlined faintly; empty for none.
-    /// - Throws: `SkyError` if the preview's size and pixels do not agree.
+    /// - Throws: `SkyError` if the preview's size and pixels do not agree, or its file is damaged.
     public init(_ preview: ImagePreview, sources: [Source], sectors: [Sector] = []) throws(SkyError) {
-        let sides = 1...ImagePreview.largestSide
-        guard sides.contains(preview.width), sides.contains(preview.height), preview.binning > 0,
-            preview.pixels.count == preview.width * preview.height
-        else {
-            throw SkyError(
-                .failed, "the preview of \(preview.width) x \(preview.height) pixels has \(preview.pixels.count)")
-        }
-        self.preview = preview
+        let greys = try preview.greys()
+        binning = preview.binning
         let longest = max(preview.width, preview.height)
         scale = (Self.comfortableSide + longest - 1) / longest
         raster = Raster(width: preview.width * scale, height: preview.height * scale)
-        drawImage()
+        drawImage(greys, width: preview.width)
         for sector in sectors { drawBorder(of: sector.core) }
         // Where marks are dense, fainter lines keep the stars visible.
         let covered = Double(sources.count) * Self.markArea / Double(raster.width * raster.height)
@@ -50,27 +45,25 @@ public struct Picture: Sendable {
     /// Rows of the picture.
     public var height: Int { raster.height }
 
-    /// The picture as a PNG file of 256 colours.
-    public func png() throws(SkyError) -> [UInt8] {
-        try PNGWriter.encode(raster, with: Palette(marks: [Self.clean, Self.flagged]))
-    }
+    /// The picture as a JPEG file.
+    public func jpeg() throws(SkyError) -> [UInt8] { try JPEGCodec.encode(raster) }
 
     /// Writes the picture completely, or not at all.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
     public func write(to path: String) throws(SkyError) {
-        try AtomicFile.write(png(), to: path)
+        try AtomicFile.write(jpeg(), to: path)
     }
 
-    private mutating func drawImage() {
+    private mutating func drawImage(_ greys: [UInt8], width: Int) {
         for y in 0..<raster.height {
-            let row = (raster.height - 1 - y) / scale * preview.width
-            raster.setGreys(preview.pixels[row..<row + preview.width], scale: scale, y: y)
+            let row = (raster.height - 1 - y) / scale * width
+            raster.setGreys(greys[row..<row + width], scale: scale, y: y)
         }
     }
 
     /// Picture pixels along one side of an image pixel.
-    private var magnification: Double { Double(scale) / Double(preview.binning) }
+    private var magnification: Double { Double(scale) / Double(binning) }
 
     private mutating func draw(_ source: Source, fade: Float) {
         guard var mark = SourceEllipse(source, minimumRadius: 0) else { return }

@@ -29,7 +29,7 @@ public struct ScanReport: Sendable {
     /// The page, in HTML 5 and UTF-8.
     ///
     /// - Parameters:
-    ///   - picture: The image with its sources, PNG.
+    ///   - picture: The image with its sources, JPEG.
     ///   - map: The sectors, PNG.
     public func html(picture: [UInt8]?, map: [UInt8]?) -> [UInt8] {
         let page = HTMLPage(
@@ -55,7 +55,7 @@ public struct ScanReport: Sendable {
         page += rows(summary).utf8
         if let picture {
             page += "<h2>The image</h2>\n".utf8
-            Self.append(picture, "the image with its sources", to: &page)
+            Self.append(picture, "jpeg", "the image with its sources", to: &page)
             page += "<p>Blue ellipses are sources, orange ones carry a flag.</p>\n".utf8
         }
         for (name, file) in others { page += Self.link(name, file).utf8 }
@@ -63,7 +63,7 @@ public struct ScanReport: Sendable {
         page += (MagnitudeHistogram(table)?.svg ?? "<p>No source has a magnitude.</p>\n").utf8
         page += "<h2>Flags</h2>\n\(rows(flags))<h2>Sectors</h2>\n".utf8
         if let map {
-            Self.append(map, "the sectors", to: &page)
+            Self.append(map, "png", "the sectors", to: &page)
             page += "<p>The darker a sector, the longer it took. Grey: an earlier result. Hatched: not done.</p>\n".utf8
         }
         page += nodes.utf8
@@ -129,10 +129,10 @@ public struct ScanReport: Sendable {
         return "<table>\n" + cells.joined() + "</table>\n"
     }
 
-    private static func append(_ png: [UInt8], _ description: String, to page: inout [UInt8]) {
-        page += "<p><img alt=\"\(description)\" src=\"data:image/png;base64,".utf8
-        for start in stride(from: 0, to: png.count, by: piece) {
-            page += Data(png[start..<min(start + piece, png.count)]).base64EncodedData()
+    private static func append(_ file: [UInt8], _ type: String, _ description: String, to page: inout [UInt8]) {
+        page += "<p><img alt=\"\(description)\" src=\"data:image/\(type);base64,".utf8
+        for start in stride(from: 0, to: file.count, by: piece) {
+            page += Data(file[start..<min(start + piece, file.count)]).base64EncodedData()
         }
         page += "\"></p>\n".utf8
     }

@@ -120,7 +120,8 @@ package struct ScanPhases: Sendable {
             return .seeing(image, samples[index], background, configuration)
         case (.sector(let index), .extracting(let background)):
             return .extract(dualImage, sectors[index], background, configuration)
-        case (.picture, .extracting): return request.pictureSide.map { .preview(image, maximumSide: $0) }
+        case (.picture, .extracting):
+            return request.pictureSide.map { .preview(image, maximumSide: $0, encodes: request.encodesPicture) }
         case (.union(let index), .extracting(let background)):
             return .join(dualImage, unions[index], background, configuration)
         case (.seeing, _), (.sector, _), (.picture, _), (.union, _): return nil

@@ -17,8 +17,11 @@ extension SkyEngine {
             .extracted(try extract(in: image, sector: sector, background: background, configuration: configuration))
         case .join(let image, let union, let background, let configuration):
             .joined(try join(in: image, union: union, background: background, configuration: configuration))
-        case .preview(let image, let maximumSide):
-            .preview(try preview(path: image.path, hdu: image.hdu, layer: image.layer, maximumSide: maximumSide))
+        case .preview(let image, let maximumSide, let encodes):
+            .preview(
+                try preview(
+                    path: image.path, hdu: image.hdu, layer: image.layer, maximumSide: maximumSide,
+                    encodes: encodes ?? false))
         }
     }
 }

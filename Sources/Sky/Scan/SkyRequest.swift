@@ -6,6 +6,9 @@ package struct SkyRequest: Codable, Sendable {
     package var configuration: ScanConfiguration
     /// Longest side of the picture in pixels; `nil` for no picture.
     package var pictureSide: Int?
+    /// Whether the node that draws the picture encodes it (JPEG), as the command can read it. `nil` as `false`, in requests of
+    /// versions before 0.2.
+    package var encodesPicture: Bool?
     /// The check images that are written beside the catalogue; `nil` for none.
     package var checkImages: [CheckImage]?
     /// Whether results of earlier scans may answer; `nil` as `true`.
@@ -21,7 +24,7 @@ package struct SkyRequest: Codable, Sendable {
     package init(image: ImageReference, configuration: ScanConfiguration) {
         self.image = image
         self.configuration = configuration
-        drawsFirst = true
+        (drawsFirst, encodesPicture) = (true, true)
     }
 
     /// - Throws: `SkyError` of kind `badInput`, in the words of the command line.

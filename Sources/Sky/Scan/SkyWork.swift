@@ -12,8 +12,8 @@ package enum SkyWork: Codable, Sendable {
     case extract(ImageReference, Sector, BackgroundMap, ScanConfiguration)
     /// Measure the objects that are larger than their sectors.
     case join(ImageReference, SectorUnion, BackgroundMap, ScanConfiguration)
-    /// Draw the whole image in reduced size, for the picture.
-    case preview(ImageReference, maximumSide: Int)
+    /// Draw the whole image in reduced size, for the picture; and if asked for, encode that.
+    case preview(ImageReference, maximumSide: Int, encodes: Bool? = nil)
 }
 
 extension SkyWork {
@@ -54,7 +54,7 @@ extension SkyWork {
             try image.validate()
             try union.validate()
             try configuration.validate()
-        case .preview(let image, let side):
+        case .preview(let image, let side, encodes: _):
             try image.validate()
             try SkyError.unless(ImagePreview.sides.contains(side), "a picture of \(side) pixels")
         }

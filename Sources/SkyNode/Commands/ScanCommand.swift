@@ -9,7 +9,7 @@ struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Find the sources of FITS images, over all nodes of the cluster.",
         discussion: """
-            Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions), NAME.png (the image with its sources \
+            Writes NAME.csv, NAME.cat.fits (a FITS table), NAME.reg (DS9 regions), NAME.jpg (the image with its sources \
             marked), NAME.sectors.png (who scanned what) and NAME.html (all of it on a page) for every image into the \
             output folder, and of several images merged.csv and so on: the sources of all, one image after the other.
 

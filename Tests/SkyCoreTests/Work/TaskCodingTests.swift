@@ -49,6 +49,15 @@ import Transport
         }
     }
 
+    @Test func `a worker of an earlier version draws a picture that it is asked to encode`() throws {
+        let work = ScanTask.Work.sky(.preview(image, maximumSide: 800, encodes: true))
+        guard case .preview(let read, 800) = try WireCoder.decode(EarlierWork.self, from: WireCoder.encode(work)) else {
+            Issue.record("it is other work")
+            return
+        }
+        #expect(read.path == image.path)
+    }
+
     @Test func `the encoding of results has not changed`() throws {
         let info = ImageInfo(width: 64, height: 32, bitpix: -32, hdu: 1, hasWCS: false)
         let pairs: [(EarlierResult, TaskResult)] = [

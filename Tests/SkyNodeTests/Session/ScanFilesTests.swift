@@ -36,12 +36,12 @@ struct ScanFilesTests {
     @Test func `the pictures and the report follow the catalogues`() async throws {
         let folder = ScratchFolder()
         let written = try await files(folder.file("a"), [.csv]).write(preview: preview(), runs: [], facts: [])
-        #expect(written.paths == ["a.csv", "a.png", "a.sectors.png", "a.html"].map { folder.file($0) })
-        #expect(folder.names == ["a.csv", "a.html", "a.png", "a.sectors.png"], "and no temporary")
+        #expect(written.paths == ["a.csv", "a.jpg", "a.sectors.png", "a.html"].map { folder.file($0) })
+        #expect(folder.names == ["a.csv", "a.html", "a.jpg", "a.sectors.png"], "and no temporary")
     }
 
     @Test func `a file that cannot be written is named, a catalogue before a picture`() async throws {
-        for (formats, name) in [([CatalogueFormat.csv], "/nonexistent/a.csv"), ([], "/nonexistent/a.png")] {
+        for (formats, name) in [([CatalogueFormat.csv], "/nonexistent/a.csv"), ([], "/nonexistent/a.jpg")] {
             let error = await #expect(throws: SkyError.self) {
                 try await files("/nonexistent/a", formats).write(preview: preview(), runs: [], facts: [])
             }

@@ -65,6 +65,35 @@ import Testing
         }
     }
 
+    @Test func `an encoded preview is close to what was drawn, and smaller`() throws {
+        var random = SplitMix64(seed: 1)
+        let plain = try preview(700, 500) { x, y in
+            (x - 350) * (x - 350) + (y - 250) * (y - 250) < 20 ? 5000 : 100 + Float(random.next() % 1000) / 100
+        }
+        let encoded = try plain.encoded()
+        #expect(encoded.pixels.isEmpty && (encoded.jpeg?.count ?? .max) < plain.pixels.count / 2)
+        #expect((encoded.width, encoded.height, encoded.binning) == (plain.width, plain.height, plain.binning))
+        #expect(try encoded.encoded() == encoded && encoded == plain.encoded(), "always the same file")
+        let differences = zip(try encoded.greys(), plain.pixels).map { abs(Int($0) - Int($1)) }
+        #expect(differences.reduce(0, +) < 8 * differences.count)
+    }
+
+    @Test func `what cannot be the picture of an image is refused at the door`() throws {
+        let info = ImageInfo(width: 64, height: 32, bitpix: -32, hdu: 1, hasWCS: false)
+        let plain = try preview(64, 32) { x, y in Float(x + y) }
+        let encoded = try plain.encoded()
+        #expect(plain.isSound(of: info) && encoded.isSound(of: info))
+        for change: (inout ImagePreview) -> Void in [
+            { $0.jpeg?.removeLast() }, { $0.jpeg?.removeFirst() }, { $0.jpeg = [] }, { $0.pixels = [1] },
+            { $0.width = 32 }, { $0.binning = 2 }, { $0.binning = .min }, { $0.height = .max },
+            { $0.jpeg?.insert(contentsOf: [UInt8](repeating: 0, count: 9000), at: 3) }, { $0.jpeg = nil },
+        ] {
+            var changed = encoded
+            change(&changed)
+            #expect(!changed.isSound(of: info))
+        }
+    }
+
     @Test func `sizes that make no sense are refused`() {
         for (width, height, side) in [(0, 5, 100), (5, -1, 100), (.max, .max, 100), (5, 5, 0), (5, 5, .max)] {
             #expect(throws: SkyError.self) { try preview(width, height, side: side) { _, _ in 0 } }

@@ -33,7 +33,7 @@ import Testing
         let page = page(catalogue([10, 10.1, 12.2]), runs: runs)
         #expect(page.contains("<th>sources</th><td>3</td>") && page.contains("<th>time</th><td>1.00 s</td>"))
         #expect(page.contains("<th>none</th><td>2</td>") && page.contains("<th>2 · deblended</th><td>1</td>"))
-        #expect(page.contains("data:image/png;base64,AQID"))
+        #expect(page.contains("data:image/jpeg;base64,AQID"))
         #expect(page.contains("vela") && page.contains("0.250 s") && page.contains("earlier results"))
         #expect(page.contains("<th>THRESH</th>"))
         #expect(page.components(separatedBy: "<rect ").count - 1 == 5, "from 10 to 12 in halves")

@@ -25,7 +25,7 @@ extension SkyWork: KindWork, WorkerWork {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
             .join(let image, _, _, _):
             return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
-        case .preview(var image, _):
+        case .preview(var image, _, _):
             // Moving a whole image is not worthwhile for a small picture, so a node that has the file draws it.
             image.holder = nil
             return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })

@@ -102,8 +102,8 @@ struct ScanFiles: Sendable {
         let sectors = grid.sectors
         async let drawn = NIOThreadPool.singleton.runIfActive {
             let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : [])
-                .png()
-            try files.write(picture, to: stem + ".png")
+                .jpeg()
+            try files.write(picture, to: stem + ".jpg")
             return picture
         }
         async let drawnMap = NIOThreadPool.singleton.runIfActive {
@@ -119,6 +119,6 @@ struct ScanFiles: Sendable {
             report.times = times
             try files.write(report.html(picture: picture, map: map), to: stem + ".html")
         }
-        return [".png", ".sectors.png", ".html"].map { stem + $0 }
+        return [".jpg", ".sectors.png", ".html"].map { stem + $0 }
     }
 }
