@@ -12,6 +12,8 @@ public struct Picture: Sendable {
     private static let comfortableSide = 900
     /// Smallest semi-axis of a mark, in picture pixels.
     private static let smallestMark = 5.0
+    /// The width of a mark's line, in picture pixels.
+    private static let line = 1.3
     /// The number of pixels that a small mark covers.
     private static let markArea = 100.0
     /// Marks of larger semi-axes are drawn fainter: a few wide ellipses must not outshine what they surround.
@@ -37,7 +39,8 @@ public struct Picture: Sendable {
         // Where marks are dense, fainter lines keep the stars visible.
         let covered = Double(sources.count) * Self.markArea / Double(raster.width * raster.height)
         let fade = Float(min(max(1.15 - covered, 0.45), 1))
-        for source in sources { draw(source, fade: fade) }
+        let rings = raster.rings(radius: Self.smallestMark, line: Self.line)
+        for source in sources { draw(source, fade: fade, rings) }
     }
 
     /// Columns of the picture.
@@ -65,7 +68,7 @@ public struct Picture: Sendable {
     /// Picture pixels along one side of an image pixel.
     private var magnification: Double { Double(scale) / Double(binning) }
 
-    private mutating func draw(_ source: Source, fade: Float) {
+    private mutating func draw(_ source: Source, fade: Float, _ smallest: RingStamps) {
         guard var mark = SourceEllipse(source, minimumRadius: 0) else { return }
         // FITS counts from the centre of the first pixel, which is 1 and at the bottom; the raster counts from the top, at 0.
         mark.x = (mark.x - 0.5) * magnification - 0.5
@@ -75,7 +78,11 @@ public struct Picture: Sendable {
         mark.degrees = -mark.degrees
         var ink = source.flags == 0 ? Self.clean : Self.flagged
         ink.opacity *= fade * Float(max(min(Self.wideMark / mark.major, 1), 0.3))
-        raster.stroke(mark, line: 1.3, ink: ink)
+        if mark.major == Self.smallestMark, mark.minor == Self.smallestMark {
+            raster.stroke(smallest, x: mark.x, y: mark.y, ink: ink)
+        } else {
+            raster.stroke(mark, line: Self.line, ink: ink)
+        }
     }
 
     /// Draws the right and the upper border of a core; the other borders belong to its neighbours or are the picture's own.

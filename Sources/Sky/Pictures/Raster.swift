@@ -106,6 +106,45 @@ struct Raster {
         }
     }
 
+    /// Draws a ring, anti-aliased.
+    ///
+    /// - Parameters:
+    ///   - rings: Rings whose stride is this raster's.
+    ///   - x: The centre's column; the first pixel's centre is at 0.
+    ///   - y: The centre's row, from the top.
+    mutating func stroke(_ rings: RingStamps, x: Double, y: Double, ink: Ink) {
+        // A picture may be narrower than a ring.
+        func hasRoom(_ position: Double, _ size: Int) -> Bool {
+            position + 0.5 >= Double(rings.reach) && position + 0.5 < Double(size - rings.reach)
+        }
+        guard hasRoom(x, width), hasRoom(y, height) else {
+            return stroke(SourceEllipse(x: x, y: y, radius: rings.radius), line: rings.line, ink: ink)
+        }
+        let (column, row) = (x.rounded(), y.rounded())
+        let centre = place(Int(column), Int(row))
+        func level(_ share: Float) -> Int { Int(min(max(share, 0), 1) * 255 + 0.5) }
+        let (red, green, blue, opacity) = (level(ink.red), level(ink.green), level(ink.blue), level(ink.opacity))
+        rows.withUnsafeMutableBufferPointer { rows in
+            // Whole numbers, because most of the time for a crowded field goes here.
+            for pixel in rings.ring(x: x - column, y: y - row) {
+                let (index, share) = (centre + pixel.offset, pixel.coverage * opacity)
+                func mix(_ index: Int, _ value: Int) {
+                    let old = Int(rows[index])
+                    rows[index] = UInt8(
+                        truncatingIfNeeded: old + ((value - old) * share + RingStamps.half) >> RingStamps.shift)
+                }
+                mix(index, red)
+                mix(index + 1, green)
+                mix(index + 2, blue)
+            }
+        }
+    }
+
+    /// Rings for this raster.
+    func rings(radius: Double, line: Double) -> RingStamps {
+        RingStamps(radius: radius, line: line, stride: 1 + width * 3)
+    }
+
     /// Draws the part of an outline that is in these columns of a row.
     private mutating func stroke(_ curve: Curve, _ columns: Range<Int>, y: Int, _ ink: Ink) {
         var index = place(columns.lowerBound, y)
@@ -120,7 +159,7 @@ struct Raster {
     }
 
     /// An ellipse in its own axes.
-    private struct Curve {
+    struct Curve {
         private let x: Float
         private let y: Float
         /// A step along x and one along y, along the major axis and along the minor axis, in semi-axes.

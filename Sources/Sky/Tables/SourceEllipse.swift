@@ -11,6 +11,11 @@ struct SourceEllipse: Hashable {
     /// No object in an image is larger, but a damaged result might say so.
     private static let largest = 1e6
 
+    /// A circle.
+    init(x: Double, y: Double, radius: Double) {
+        (self.x, self.y, major, minor, degrees) = (x, y, radius, radius, 0)
+    }
+
     /// - Parameter minimumRadius: The smallest length of the semi-axes, so that the outline can be seen.
     /// - Returns: `nil` for a source without a position.
     init?(_ source: Source, minimumRadius: Double) {
