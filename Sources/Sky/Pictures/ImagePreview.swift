@@ -124,12 +124,12 @@ extension ImagePreview {
 
     /// The same, with its pixels as a JPEG file: a third of the bytes to send and to keep.
     ///
-    /// - Throws: `SkyError` if there is no memory for it.
+    /// - Throws: `SkyError` if size and pixels do not agree, or there is no memory for it.
     package func encoded() throws(SkyError) -> ImagePreview {
         guard jpeg == nil else { return self }
         var encoded = self
         encoded.jpeg = try JPEGCodec.encode(
-            pixels, width: width, height: height, quality: JPEGCodec.draftQuality)
+            greys(), width: width, height: height, quality: JPEGCodec.draftQuality)
         encoded.pixels = []
         return encoded
     }

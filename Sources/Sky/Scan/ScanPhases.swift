@@ -221,7 +221,9 @@ package struct ScanPhases: Sendable {
         case (.inspecting, .header, .inspected(let info)):
             return (try? info.validate()) != nil && answers(info)
         case (.extracting, .picture, .preview(let preview)):
-            return info.map { preview.isSound(of: $0) } ?? false
+            // A worker of an earlier version encodes nothing. A command of one, whose request does not ask for it, cannot decode it.
+            let isEncoded = preview.jpeg != nil
+            return info.map { preview.isSound(of: $0) } ?? false && (!isEncoded || request.encodesPicture ?? false)
         case (.gauging, .seeing, .seeing(let widths)):
             return widths.isSound
         case (.measuring, .background(let index), .background(let tile)),

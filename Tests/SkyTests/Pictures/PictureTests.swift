@@ -170,6 +170,24 @@ import Testing
         }
     }
 
+    @Test func `whatever stands in a picture's file, it is drawn or refused`() throws {
+        var preview = try black(96, 64)
+        for index in preview.pixels.indices { preview.pixels[index] = UInt8(truncatingIfNeeded: index * index) }
+        let sound = try preview.encoded()
+        let file = try #require(sound.jpeg)
+        var (random, refused) = (SplitMix64(seed: 3), 0)
+        for _ in 0..<2000 {
+            var damaged = sound
+            for _ in 0...random.next() % 4 {
+                let place = Int(random.next() % UInt64(file.count))
+                damaged.jpeg?[place] = UInt8(truncatingIfNeeded: random.next())
+            }
+            if (try? damaged.greys().count == 96 * 64) != true { refused += 1 }
+        }
+        // Bytes of the coded pixels may be others and still be a picture.
+        #expect((200..<2000).contains(refused))
+    }
+
     @Test func `a picture is written completely, and no other file`() throws {
         let folder = ScratchFolder()
         let picture = try Picture(black(100, 100), sources: [source(50, 50, radius: 5)])

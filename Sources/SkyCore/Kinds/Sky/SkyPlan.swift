@@ -83,7 +83,7 @@ struct SkyPlan: JobPlan {
         case .picture:
             guard let side = request.pictureSide else { return nil }
             // The picture has the grey scale that follows the sky's noise. A picture with an earlier grey scale must not answer.
-            identity.kind = "picture by noise"
+            identity.kind = (request.encodesPicture ?? false) ? "encoded picture by noise" : "picture by noise"
             identity.side = side
         }
         return CacheKey(identity)

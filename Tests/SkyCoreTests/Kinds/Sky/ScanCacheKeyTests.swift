@@ -64,6 +64,27 @@ import Testing
         #expect(try key(nil) != key(2))
     }
 
+    @Test func `an encoded picture is not taken for one in pixels`() throws {
+        func key(_ encodes: Bool?) throws -> CacheKey {
+            let path = folder.write(frame(3).fits(), "pictured.fits")
+            var configuration = ScanConfiguration()
+            (configuration.meshSize, configuration.gain) = (32, 2)
+            var request = SkyRequest(image: ImageReference(path: path, hdu: nil), configuration: configuration)
+            (request.pictureSide, request.encodesPicture) = (100, encodes)
+            var plan = SkyPlan(request)
+            _ = plan.begin()
+            let engine = SkyEngine()
+            for number in 0..<2 {
+                let work = try #require(plan.task(number)?.work.sky)
+                _ = plan.completed(number, .sky(try engine.perform(work)))
+            }
+            guard case .preview? = plan.task(2)?.work.sky else { throw SkyError(.failed, "the picture comes first") }
+            return try #require(plan.cacheKey(2))
+        }
+        #expect(try key(true) == key(true) && key(nil) == key(false))
+        #expect(try key(true) != key(nil))
+    }
+
     @Test func `the detection image is part of a sector's key, and not of a background's`() throws {
         func keys(_ seed: UInt64?) throws -> (background: CacheKey?, own: CacheKey?, sector: CacheKey?) {
             let path = folder.write(frame(72).fits(), "measured.fits")

@@ -14,10 +14,12 @@ import Testing
     }()
 
     /// - Parameter drawsFirst: `nil` as in requests of versions before 0.2, whose jobs may still be in a journal.
-    private func plan(failSector: Int? = nil, picture: Int? = 400, drawsFirst: Bool? = nil) -> SkyPlan {
+    private func plan(
+        failSector: Int? = nil, picture: Int? = 400, drawsFirst: Bool? = nil, encodes: Bool? = nil
+    ) -> SkyPlan {
         var request = SkyRequest(image: ImageReference(path: "/data/m13.fits", hdu: nil), configuration: configuration)
         request.failSector = failSector
-        (request.pictureSide, request.drawsFirst) = (picture, drawsFirst)
+        (request.pictureSide, request.drawsFirst, request.encodesPicture) = (picture, drawsFirst, encodes)
         return SkyPlan(request)
     }
 
@@ -29,9 +31,9 @@ import Testing
 
     /// A plan whose backgrounds are all measured.
     private func measured(
-        failSector: Int? = nil, picture: Int? = 400, drawsFirst: Bool? = nil
+        failSector: Int? = nil, picture: Int? = 400, drawsFirst: Bool? = nil, encodes: Bool? = nil
     ) throws -> SkyPlan {
-        var plan = plan(failSector: failSector, picture: picture, drawsFirst: drawsFirst)
+        var plan = plan(failSector: failSector, picture: picture, drawsFirst: drawsFirst, encodes: encodes)
         _ = plan.begin()
         _ = plan.completed(0, .sky(.inspected(info)))
         let sectors = try SectorGrid(info: info, configuration: configuration).sectors
@@ -244,6 +246,22 @@ import Testing
         #expect(!plan.accepts(6, .sky(.joined(JoinedObjects(rect: piece.outline, found: found)))))
         #expect(plan.completed(6, .sky(.joined(JoinedObjects(rect: union.rect, found: found)))).abort == nil)
         #expect(plan.phases.catalogue?.sources.map(\.x) == [130])
+    }
+
+    @Test func `a picture is encoded only where the request asks for it, and pixels will do`() throws {
+        let preview = try ImagePreview(width: 256, height: 128, maximumSide: 400) { rect in
+            [Float](repeating: 0, count: rect.width * rect.height)
+        }
+        for encodes in [true, false, nil] {
+            let plan = try measured(drawsFirst: true, encodes: encodes)
+            guard case .preview(_, 400, let asked)? = plan.task(3)?.work.sky else {
+                Issue.record("the picture comes first")
+                return
+            }
+            #expect(asked == encodes)
+            #expect(plan.accepts(3, .sky(.preview(preview))), "from a worker of an earlier version")
+            #expect(try plan.accepts(3, .sky(.preview(preview.encoded()))) == (encodes ?? false))
+        }
     }
 
     @Test func `a task that killed two processes is given up unless the job sets its retries`() {
