@@ -80,11 +80,12 @@ struct PixelTests {
             for (name, only) in [("both", []), ("one", ["--use-node", "node1"])] {
                 let jobs = try await scan(
                     cluster, [new],
-                    ["--reference", old, "--weight", new, "--sector", "256", "--no-picture", "--no-cache"]
+                    ["--reference", old, "--weight", new, "--sector", "64", "--no-picture", "--no-cache"]
                         + ["-o", folder.file(name)] + only)
                 // The four jobs are the reference, the image, the differences and their pictures.
                 #expect(jobs.count == 4 && jobs.allSatisfy { $0.failed == 0 })
-                // The two scans have nine sectors each; what follows may be one task, which either takes.
+                // The two scans have a hundred sectors each, so that they last until the second node's worker has started on a busy
+                // machine, too; what follows may be one task, which either takes.
                 let hands = jobs.filter { $0.nodes?["node2"] != nil }.count
                 #expect(only.isEmpty ? hands >= 2 : hands == 0, "\(jobs.map { $0.nodes ?? [:] })")
             }
