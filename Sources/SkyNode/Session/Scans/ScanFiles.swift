@@ -43,7 +43,7 @@ struct ScanFiles: Sendable {
         self.section = section
     }
 
-    /// Writes all files. The catalogues and the pictures are made at the same time, on threads that may block.
+    /// Writes all files. Each catalogue and the pictures are made at the same time, on threads that may block.
     ///
     /// - Parameters:
     ///   - preview: a small picture of the image; `nil` where no pictures and no report are written.
@@ -56,7 +56,7 @@ struct ScanFiles: Sendable {
         others: [(name: String, ending: String)] = []
     ) async throws -> Written {
         let files = StagedFiles()
-        async let tables = ScanFiles.timed { try await NIOThreadPool.singleton.runIfActive { try writeTables(files) } }
+        async let tables = ScanFiles.timed { try await writeTables(files) }
         async let pictures =
             preview == nil
             ? nil
@@ -87,10 +87,30 @@ struct ScanFiles: Sendable {
 
     private var table: CatalogueTable { CatalogueTable([section], configuration: configuration) }
 
-    private func writeTables(_ files: StagedFiles) throws(SkyError) -> [String] {
+    /// - Throws: `SkyError` of the first of the formats that cannot be written.
+    private func writeTables(_ files: StagedFiles) async throws -> [String] {
         let table = table
-        for format in formats { try table.write(format, to: stem + format.ending, among: files) }
-        return formats.map { stem + $0.ending }
+        // The text of a crowded field's catalogue takes several times as long as the others.
+        let ended = await withTaskGroup(of: (Int, Result<String, any Error>).self) { group in
+            for (number, format) in formats.enumerated() {
+                group.addTask {
+                    do {
+                        return (number, .success(try await write(format, table, files)))
+                    } catch {
+                        return (number, .failure(error))
+                    }
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        return try formats.indices.compactMap { try ended[$0]?.get() }
+    }
+
+    private func write(_ format: CatalogueFormat, _ table: CatalogueTable, _ files: StagedFiles) async throws -> String
+    {
+        let path = stem + format.ending
+        try await NIOThreadPool.singleton.runIfActive { try table.write(format, to: path, among: files) }
+        return path
     }
 
     /// Writes the image with the sources, the map of its sectors, and the report, which has both in it.
