@@ -22,6 +22,13 @@ extension JobScheduler {
         guard let next = nextSuspect(), let record = jobs[next.job], let task = record[next.entry.task] else {
             return endIsolation()
         }
+        // As for a task that waits for any node; nodes that could reach its input may have left meanwhile.
+        guard hasSomewhereToGo(next.entry.task, of: next.job) else {
+            isolation.waiting.removeFirst()
+            endIsolation()
+            fail(next.entry.task, of: next.job, reason: "no node can reach its input: \(task.lastReason)")
+            return isolate()
+        }
         // The node's slots may have gone to another coordinator.
         if let node = isolation.node, (roster[node]?.slots ?? 0) == 0 || roster[node]?.isDraining == true {
             endIsolation()

@@ -152,7 +152,7 @@ extension JobScheduler {
         outbox.append(.stop(attempt, on: runner.node))
     }
 
-    private func hasSomewhereToGo(_ task: Int, of job: JobID) -> Bool {
+    func hasSomewhereToGo(_ task: Int, of job: JobID) -> Bool {
         guard let record = jobs[job],
             let placement = record[task]?.placement(
                 in: roster, barred: roster.barred(for: record.options))

@@ -155,6 +155,31 @@ struct SchedulerSpecialsTests {
         #expect((runs + story.wait(.seconds(1)).runs).map(\.node) == [local])
     }
 
+    /// Found by the simulation of copies (seed 865522): it waited for ever.
+    @Test func `a suspect task ends where no node that is left can reach its input`() {
+        var story = SchedulerStory()
+        for node in [local, east, west] { story.handle(.nodeJoined(node)) }
+        let risks = (10...11).map { TaskRisk(task: 0, node: NodeID(rawValue: $0), isAlone: false) }
+        story.handle(
+            .restored(
+                SchedulerStory.job, tasks: 1, completed: FinishedTasks(sorted: []), failed: FinishedTasks(sorted: []),
+                risks: risks, isSealed: true, options { _ in }))
+        for node in [east, local] {
+            let runs = story.lease(node, 1).runs + story.wait(.seconds(60)).runs
+            #expect(runs.map(\.node) == [node])
+            for run in runs {
+                let actions = story.handle(.failed(run.attempt, on: node, .unavailable("no such file")))
+                #expect(actions.outcome == nil, "there is a third node")
+            }
+        }
+        #expect((story.lease(west, 1).runs + story.wait(.seconds(60)).runs).map(\.node) == [west])
+        let actions = story.handle(.nodeLost(west))
+        #expect(
+            actions.failures.count == 1 && actions.failures[0].hasPrefix("no node can reach its input: "),
+            "\(actions.failures)")
+        #expect(actions.outcome?.failed == 1)
+    }
+
     @Test func `a job of an earlier incarnation goes on with its missing tasks`() {
         var scheduler = JobScheduler(localNode: local, generation: 2, seed: 1)
         _ = scheduler.handle(.nodeJoined(east), now: .zero)
