@@ -122,7 +122,7 @@ extension ImagePreview {
     /// The sides that a request may ask for, in pixels.
     static let sides = 16...largestSide
 
-    /// The same, with its pixels as a JPEG file: a third of the bytes to send and to keep.
+    /// The same, with its pixels as a JPEG file: about a quarter of the bytes to send and to keep.
     ///
     /// - Throws: `SkyError` if size and pixels do not agree, or there is no memory for it.
     package func encoded() throws(SkyError) -> ImagePreview {

@@ -22,11 +22,11 @@ extension JobScheduler {
         guard let next = nextSuspect(), let record = jobs[next.job], let task = record[next.entry.task] else {
             return endIsolation()
         }
-        // As for a task that waits for any node; nodes that could reach its input may have left meanwhile.
+        // As where a task waits for any node, making it ready ends it. Nodes that could reach its input may have left meanwhile.
         guard hasSomewhereToGo(next.entry.task, of: next.job) else {
             isolation.waiting.removeFirst()
             endIsolation()
-            fail(next.entry.task, of: next.job, reason: "no node can reach its input: \(task.lastReason)")
+            makeReady(next.entry.task, of: next.job)
             return isolate()
         }
         // The node's slots may have gone to another coordinator.
