@@ -28,9 +28,23 @@ final class CallSites: Sendable {
     /// Those of this process.
     static let shared = CallSites()
 
-    /// It is set once and then read without a lock.
+    /// It is set once and then read without a lock. `AtomicLazyReference` does the same by calls into a library, where Thread Sanitizer
+    /// does not see that they order memory.
     private final class Place: Sendable {
-        let site = AtomicLazyReference<CallSite>()
+        private let stored = Atomic<Unmanaged<CallSite>?>(nil)
+
+        var site: CallSite? { stored.load(ordering: .acquiring)?.takeUnretainedValue() }
+
+        /// - Returns: what the place holds now: `site`, or what another thread has put there meanwhile.
+        func storeIfNil(_ site: CallSite) -> CallSite {
+            let new = Unmanaged.passRetained(site)
+            let (exchanged, original) = stored.compareExchange(expected: nil, desired: new, ordering: .acquiringAndReleasing)
+            guard !exchanged, let original else { return site }
+            new.release()
+            return original.takeUnretainedValue()
+        }
+
+        deinit { stored.load(ordering: .acquiring)?.release() }
     }
 
     /// A program calls far fewer methods. Those that find no place are looked up each time.
@@ -49,12 +63,12 @@ final class CallSites: Sendable {
         let first = (Int(bitPattern: ObjectIdentifier(type)) >> 5) &+ 37 &* target.utf8.count
         for index in first..<(first &+ CallSites.tries) {
             let place = places[index & (places.count - 1)]
-            var site = place.site.load()
+            var site = place.site
             if site == nil {
                 let new = try found ?? CallSites.find(type, target)
                 found = new
                 // Another thread may have taken the place meanwhile, for another method.
-                site = place.site.storeIfNil(new)
+                site = place.storeIfNil(new)
             }
             if let site, site.isOf(type, target) { return site }
         }
