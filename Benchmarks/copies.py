@@ -3,11 +3,12 @@
     make copies-benchmark [OPTIONS="--tasks 200000 --rounds 5 --folder /dev/shm --check"]
 
 Five nodes of two slots on this machine, with two copies of every job (each batch of results is forced to the disk, here and there)
-and with none (the system writes when it likes to), in turn. Each round one of the nodes gets a job of empty tasks, whose results are
-all stored; then jobs of one empty task, one after the other; then four synthetic images to scan, five times. Told are the medians of
-the rounds, and the median of the rounds' ratios. How long the disk takes to force a page is told, too: with --folder in memory it
-takes no time, and what is left is what the copies cost without it. --check: with copies there are at least 0.8 of the tasks a second
-without, and 20,000; scans take at most 1.03 of the time.
+and with none (the system writes when it likes to). Each round has one cluster of either kind. One after the other, a node of it gets
+a job of empty tasks, whose results are all stored, then jobs of one empty task. Then four synthetic images are scanned in turn, ten
+times by each: so the two are compared within a second, and not minutes apart, in which a virtual machine is a tenth faster or slower.
+Told are the medians, and the median of the ratios of rounds, or of neighbouring scans. How long the disk takes to force a page is
+told, too: with --folder in memory it takes no time, and what is left is what the copies cost without it. --check: with copies there
+are at least 0.8 of the tasks a second without, and 20,000; scans take at most 1.03 of the time.
 """
 
 import argparse
@@ -28,7 +29,7 @@ NODES = 5
 SINGLE_JOBS = 40
 SIDE = 2048
 FRAMES = 4
-SCANS = 5
+SCANS = 10
 LEAST_RATIO, LEAST_RATE, MOST_SCAN = 0.8, 20_000, 1.03
 
 
@@ -58,7 +59,7 @@ def forced(folder: Path) -> float:
 
 
 class Cluster:
-    """Nodes of their own, for one turn."""
+    """Nodes of their own, for one round."""
 
     def __init__(self, program: Path, folder: Path, copies: int) -> None:
         self.program = program
@@ -75,18 +76,23 @@ class Cluster:
         if self.copies:
             takeover.until("copies at two others", lambda: all(node.has_copies() for node in self.nodes))
 
-    def turn(self, tasks: int, frames: list[Path], output: Path) -> dict[str, float]:
-        first = ["--node", self.nodes[0].address]
-        empty = ["simulate", "--duration", "0ms", *first, "--tasks"]
-        # Not measured: the first ones start what the nodes need.
-        run(self.program, *empty, 1000)
-        run(self.program, "scan", frames[0], "--no-cache", *first, "-o", output / "first")
+    @property
+    def options(self) -> list[str]:
+        return ["--node", self.nodes[0].address]
+
+    def warm(self, frames: list[Path], output: Path) -> None:
+        """The first ones start what the nodes need, and are not measured."""
+        run(self.program, "simulate", "--duration", "0ms", "--tasks", 1000, *self.options)
+        self.scan(frames, output)
+
+    def jobs(self, tasks: int) -> dict[str, float]:
+        empty = ["simulate", "--duration", "0ms", *self.options, "--tasks"]
         seconds = timed(self.program, *empty, tasks)
         alone = [timed(self.program, *empty, 1) for _ in range(SINGLE_JOBS)]
-        scans = [
-            timed(self.program, "scan", *frames, "--no-cache", *first, "-o", output / f"scan{number}")
-            for number in range(SCANS)]
-        return {"rate": tasks / seconds, "alone": statistics.median(alone) * 1000, "scan": statistics.median(scans)}
+        return {"rate": tasks / seconds, "alone": statistics.median(alone) * 1000}
+
+    def scan(self, frames: list[Path], output: Path) -> float:
+        return timed(self.program, "scan", *frames, "--no-cache", *self.options, "-o", output)
 
     def end(self) -> None:
         for node in self.nodes:
@@ -103,6 +109,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="fail where a limit is not kept")
     options = parser.parse_args()
     turns: dict[int, list[dict[str, float]]] = {0: [], 2: []}
+    scans: dict[int, list[float]] = {0: [], 2: []}
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
         folder = Path(place)
         print(f"a page is forced to the disk in {forced(folder):.2f} ms", flush=True)
@@ -110,18 +117,29 @@ def main() -> None:
         for seed, frame in enumerate(frames, 1):
             run(options.program, "synthesize", frame, "--width", SIDE, "--height", SIDE, "--seed", seed)
         for number in range(options.rounds):
-            for copies in (2, 0) if number % 2 else (0, 2):
-                with tempfile.TemporaryDirectory(dir=folder) as own:
-                    cluster = Cluster(options.program, Path(own), copies)
-                    try:
-                        cluster.begin()
-                        turns[copies].append(cluster.turn(options.tasks, frames, Path(own)))
-                    finally:
+            with tempfile.TemporaryDirectory(dir=folder) as own:
+                clusters: dict[int, Cluster] = {}
+                try:
+                    for copies in (0, 2):
+                        (Path(own) / str(copies)).mkdir()
+                        clusters[copies] = Cluster(options.program, Path(own) / str(copies), copies)
+                        clusters[copies].begin()
+                        clusters[copies].warm(frames, Path(own) / f"first{copies}")
+                    for copies in (2, 0) if number % 2 else (0, 2):
+                        turns[copies].append(clusters[copies].jobs(options.tasks))
+                    for scan in range(SCANS):
+                        for copies in (2, 0) if scan % 2 else (0, 2):
+                            scans[copies].append(clusters[copies].scan(frames, Path(own) / f"scan{copies}-{scan}"))
+                finally:
+                    for cluster in clusters.values():
                         cluster.end()
     medians = {copies: {key: statistics.median(turn[key] for turn in of) for key in of[0]} for copies, of in turns.items()}
     ratios = {key: statistics.median(with_[key] / without[key] for with_, without in zip(turns[2], turns[0], strict=True))
               for key in medians[0]}
-    print("| | no copies | two copies | ratio, median of the rounds |")
+    for copies, of in scans.items():
+        medians[copies]["scan"] = statistics.median(of)
+    ratios["scan"] = statistics.median(with_ / without for with_, without in zip(scans[2], scans[0], strict=True))
+    print("| | no copies | two copies | ratio |")
     print("|---|---|---|---|")
     for key, name in (("rate", "empty tasks a second"), ("alone", "a command with one empty task, ms"), ("scan", "scan of four images, s")):
         digits = {"rate": 0, "alone": 1, "scan": 2}[key]
