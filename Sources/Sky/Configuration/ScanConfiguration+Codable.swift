@@ -2,7 +2,7 @@ extension ScanConfiguration: Codable {
     private enum CodingKeys: String, CodingKey {
         case threshold, thresholdUnit, filter, minimumArea, deblendLevels, deblendContrast, cleanParameter
         case meshSize, meshFilterSize, apertureDiameters, gain, saturation, zeroPoint, seeing, sectorSize, margin
-        case hdu, columns, checkParts, localBackground
+        case hdu, columns, checkParts, sparesRoom, localBackground
         /// The key in journals of versions that allowed one aperture only.
         case apertureDiameter
     }
@@ -34,6 +34,7 @@ extension ScanConfiguration: Codable {
         columns = try container.decodeIfPresent([String].self, forKey: .columns)
         localBackground = try container.decodeIfPresent(Int.self, forKey: .localBackground)
         checkParts = try container.decodeIfPresent(CheckParts.self, forKey: .checkParts)
+        sparesRoom = try container.decodeIfPresent(Bool.self, forKey: .sparesRoom)
     }
 
     /// Encodes all settings.
@@ -59,5 +60,6 @@ extension ScanConfiguration: Codable {
         try container.encodeIfPresent(columns, forKey: .columns)
         try container.encodeIfPresent(localBackground, forKey: .localBackground)
         try container.encodeIfPresent(checkParts, forKey: .checkParts)
+        try container.encodeIfPresent(sparesRoom, forKey: .sparesRoom)
     }
 }

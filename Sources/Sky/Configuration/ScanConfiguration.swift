@@ -45,6 +45,9 @@ public struct ScanConfiguration: Hashable, Sendable {
     public var columns: [String]?
     /// The data that sectors return beside their sources, for check images; `nil` for none.
     package var checkParts: CheckParts?
+    /// Whether a sector's result spares room; see ``SectorResult/spareRoom()``. `nil` as `false`, from coordinators of versions before
+    /// 0.2, which cannot read such a result.
+    package var sparesRoom: Bool?
     /// The image's place in the file, 0 for the primary; `nil` takes the first HDU that holds a 2-D image.
     public var hdu: Int?
 

@@ -119,6 +119,8 @@ package struct ScanPhases: Sendable {
         case (.seeing(let index), .gauging(let background)):
             return .seeing(image, samples[index], background, configuration)
         case (.sector(let index), .extracting(let background)):
+            var configuration = configuration
+            configuration.sparesRoom = true
             return .extract(dualImage, sectors[index], background, configuration)
         case (.picture, .extracting):
             return request.pictureSide.map { .preview(image, maximumSide: $0, encodes: request.encodesPicture) }

@@ -288,6 +288,7 @@ package final class SkyEngine {
                 sector.core, of: image, background: background, configuration: configuration, parts: parts)
         }
         result.injected = try image.injected?.stars(in: sector.core, of: image)
+        if configuration.sparesRoom ?? false { result.spareRoom() }
         return result
     }
 

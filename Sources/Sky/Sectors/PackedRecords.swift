@@ -13,9 +13,12 @@ public protocol NumberRecord: Sendable {
 /// A catalogue has a hundred thousand sources of thirty numbers. They are encoded and decoded five times on their way from a
 /// worker to the user. When each field was encoded by itself, that took a third of a scan's time.
 @propertyWrapper
-public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable, Sendable {
+public struct PackedRecords<Record: NumberRecord & Hashable>: Codable, Sendable {
     /// The elements.
     public var wrappedValue: [Record]
+    /// Whether the columns of which single precision holds every number exactly are encoded in it, which takes half the room. Versions
+    /// before 0.2 cannot read that.
+    package var sparesRoom = false
 
     /// An array whose elements are to be packed.
     public init(wrappedValue: [Record]) {
@@ -24,13 +27,31 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
 
     private enum CodingKeys: String, CodingKey {
         case width, numbers
+        /// The columns in single precision by their places, their numbers row by row, and the numbers of the other columns.
+        case places, singles, doubles
     }
 
     /// Unpacks an array that ``encode(to:)`` packed.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let width = try container.decode(Int.self, forKey: .width)
-        let numbers = try container.decode([Double].self, forKey: .numbers)
+        let numbers: [Double]
+        if container.contains(.singles) {
+            sparesRoom = true
+            let columns = SplitColumns(
+                places: try container.decode([Int].self, forKey: .places),
+                singles: try container.decode([Float].self, forKey: .singles),
+                doubles: try container.decode([Double].self, forKey: .doubles))
+            guard let rows = columns.rows(width: width) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .singles, in: container,
+                    debugDescription:
+                        "\(columns.singles.count) and \(columns.doubles.count) numbers are no \(Record.self)s")
+            }
+            numbers = rows
+        } else {
+            numbers = try container.decode([Double].self, forKey: .numbers)
+        }
         let count = width > 0 ? numbers.count / width : 0
         let records = numbers.withUnsafeBufferPointer { numbers in
             (0..<count).compactMap {
@@ -39,7 +60,7 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
         }
         guard records.count == count, count * max(width, 0) == numbers.count else {
             throw DecodingError.dataCorruptedError(
-                forKey: .numbers, in: container,
+                forKey: .width, in: container,
                 debugDescription: "\(numbers.count) numbers, \(width) a row, are no \(Record.self)s")
         }
         wrappedValue = records
@@ -58,8 +79,22 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Hashable, Codable,
         }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(width, forKey: .width)
-        try container.encode(numbers, forKey: .numbers)
+        guard sparesRoom else { return try container.encode(numbers, forKey: .numbers) }
+        let columns = SplitColumns(numbers, width: width)
+        try container.encode(columns.places, forKey: .places)
+        try container.encode(columns.singles, forKey: .singles)
+        try container.encode(columns.doubles, forKey: .doubles)
     }
+}
+
+extension PackedRecords: Hashable {
+    /// Whether the elements are equal, however they are encoded.
+    public static func == (left: PackedRecords, right: PackedRecords) -> Bool {
+        left.wrappedValue == right.wrappedValue
+    }
+
+    /// Feeds the elements.
+    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
 }
 
 extension Source: NumberRecord {

@@ -68,6 +68,18 @@ public struct SectorResult: Hashable, Codable, Sendable {
 }
 
 extension SectorResult {
+    /// Has it encoded in less room. Two thirds of what a scan stores, and sends to other nodes, are the numbers of sources.
+    package mutating func spareRoom() {
+        _sources.sparesRoom = true
+        cleaning?.spareRoom()
+    }
+}
+
+extension SectorResult.Cleaning {
+    fileprivate mutating func spareRoom() { _profiles.sparesRoom = true }
+}
+
+extension SectorResult {
     package init(sector: Int, _ measured: [MeasuredSource], _ configuration: ScanConfiguration) {
         self.init(
             sector: sector, sources: measured.map(\.source), truncatedSources: measured.count { !$0.isWhole },
