@@ -107,6 +107,9 @@ package distributed actor Coordinator: ClusterActor {
     /// Whether the journal has jobs that cannot be read.
     private var hasLeftOut = false
 
+    /// How long results gather where others may keep copies: nobody who watches a job notices it.
+    static let gatheringTime = Duration.milliseconds(50)
+
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)
 
@@ -132,6 +135,7 @@ package distributed actor Coordinator: ClusterActor {
         core = CoordinatorCore(
             incarnation: journal.incarnation, secret: journal.secret, node: actorSystem.node, name: actorSystem.name,
             retention: retention, ranBefore: journal.ranBefore)
+        if store.replica != nil { core.writeAhead.gatheringTime = Coordinator.gatheringTime }
         (effects, effectsInput) = AsyncStream.makeStream(of: CoordinatorEffect.self)
     }
 
@@ -576,6 +580,7 @@ package distributed actor Coordinator: ClusterActor {
     private func untilStored(_ entry: UInt64) async throws {
         guard core.writeAhead.lastStored < entry else { return }
         if !isClosed {
+            updateCore { $0.hurry() }
             let latch = Latch()
             storeWaiters.append((entry, latch))
             await latch.wait()

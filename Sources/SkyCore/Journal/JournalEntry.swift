@@ -44,6 +44,7 @@ package enum JournalEntry: Sendable {
     }
 
     var isDeletion: Bool { if case .deleted = self { true } else { false } }
+    var isResult: Bool { if case .result = self { true } else { false } }
 }
 
 /// A job as it is stored.

@@ -23,7 +23,7 @@ import Transport
     }
 
     private func append(_ count: Int, to queue: inout WriteAheadQueue) {
-        for _ in 0..<count { _ = queue.append(.deleted(job)) }
+        for _ in 0..<count { _ = queue.append(.deleted(job), at: .zero) }
     }
 
     private func attempt(_ number: Int) -> RunRequest {
@@ -93,23 +93,92 @@ import Transport
 
     @Test func `one writer works at a time until nothing is left`() {
         var queue = WriteAheadQueue()
-        let begins = [queue.append(.deleted(job)), queue.append(.deleted(job))]
+        let begins = [queue.append(.deleted(job), at: .zero), queue.append(.deleted(job), at: .zero)]
         #expect(begins == [true, false])
-        #expect(queue.nextEntries(in: nil)?.count == 2)
-        #expect(queue.nextEntries(in: nil, goesOn: true)?.isEmpty == true, "it looks at the disk")
-        let meanwhile = queue.append(.deleted(job))
+        #expect(queue.nextEntries(in: nil, at: .zero)?.count == 2)
+        #expect(queue.nextEntries(in: nil, goesOn: true, at: .zero)?.isEmpty == true, "it looks at the disk")
+        let meanwhile = queue.append(.deleted(job), at: .zero)
         #expect(!meanwhile, "a writer is still active")
-        #expect(queue.nextEntries(in: nil)?.count == 1 && queue.nextEntries(in: nil) == nil)
-        let again = queue.append(.deleted(job))
+        #expect(queue.nextEntries(in: nil, at: .zero)?.count == 1 && queue.nextEntries(in: nil, at: .zero) == nil)
+        let again = queue.append(.deleted(job), at: .zero)
         #expect(again)
+    }
+
+    private func result(_ bytes: Int = 0) -> JournalEntry {
+        .result(
+            StoredResult(
+                job: job, task: 0, node: "one", duration: .zero, payload: ByteBuffer(repeating: 0, count: bytes)))
+    }
+
+    /// A queue that has begun a transaction at zero, and has done it.
+    private func gathering() -> WriteAheadQueue {
+        var queue = WriteAheadQueue()
+        queue.gatheringTime = .milliseconds(50)
+        _ = queue.append(result(), at: .zero)
+        _ = (queue.nextEntries(in: nil, at: .zero), queue.nextEntries(in: nil, at: .zero))
+        return queue
+    }
+
+    @Test func `results gather after a transaction, but not for longer than they may`() {
+        var queue = WriteAheadQueue()
+        queue.gatheringTime = .milliseconds(50)
+        let first = queue.append(result(), at: .zero)
+        #expect(first && queue.nextEntries(in: nil, at: .zero)?.count == 1, "there was no transaction before it")
+        // One that comes while that is stored, and one that comes later.
+        let meanwhile = queue.append(result(), at: .milliseconds(1))
+        #expect(!meanwhile && queue.due(at: .milliseconds(1)) == .milliseconds(50))
+        #expect(queue.nextEntries(in: nil, at: .milliseconds(2)) == nil)
+        let later = queue.append(result(), at: .milliseconds(49))
+        let early = queue.begin(at: .milliseconds(49))
+        #expect(!later && !early && queue.due(at: .milliseconds(49)) == .milliseconds(50))
+        let due = queue.begin(at: .milliseconds(50))
+        #expect(due && queue.nextEntries(in: nil, at: .milliseconds(50))?.count == 2)
+        #expect(queue.nextEntries(in: nil, at: .milliseconds(51)) == nil && queue.due(at: .milliseconds(51)) == nil)
+        let lone = queue.append(result(), at: .seconds(2))
+        #expect(lone, "the last transaction is long ago")
+    }
+
+    @Test func `what somebody waits for is stored at once, and what has gathered with it`() {
+        for entry in [JournalEntry.deleted(job), .failed(job, StoredFailure(task: 0, reason: "", isBadInput: false))] {
+            var queue = gathering()
+            let waits = queue.append(result(), at: .milliseconds(1))
+            let urgent = queue.append(entry, at: .milliseconds(2))
+            #expect(!waits && urgent && queue.nextEntries(in: nil, at: .milliseconds(2))?.count == 2)
+            let next = queue.append(result(), at: .milliseconds(3))
+            #expect(!next && queue.nextEntries(in: nil, at: .milliseconds(3)) == nil, "this one gathers again")
+        }
+        var queue = gathering()
+        let idle = queue.hurry(at: .milliseconds(1))
+        #expect(!idle, "nothing waits to be stored")
+        _ = queue.append(result(), at: .milliseconds(2))
+        let begins = queue.hurry(at: .milliseconds(3))
+        #expect(begins && queue.nextEntries(in: nil, at: .milliseconds(3))?.count == 1)
+    }
+
+    @Test func `many results, or long ones, do not gather`() {
+        var many = gathering()
+        let begun = (0..<WriteAheadQueue.gatheringLimit.entries).map { _ in many.append(result(), at: .milliseconds(1))
+        }
+        #expect(begun.firstIndex(of: true) == begun.indices.last)
+        var long = gathering()
+        let half = long.append(result(WriteAheadQueue.gatheringLimit.bytes / 2), at: .milliseconds(1))
+        let all = long.append(result(WriteAheadQueue.gatheringLimit.bytes / 2), at: .milliseconds(1))
+        #expect(!half && all)
+        // What is taken counts no more, and what is given back counts again.
+        let entries = long.nextEntries(in: nil, at: .milliseconds(1)) ?? []
+        #expect(entries.count == 2)
+        _ = long.append(result(), at: .milliseconds(2))
+        #expect(long.nextEntries(in: nil, at: .milliseconds(2)) == nil)
+        long.giveBack(entries)
+        #expect(long.nextEntries(in: nil, at: .milliseconds(3))?.count == 3)
     }
 
     @Test func `entries that are given back are written first`() throws {
         var queue = WriteAheadQueue()
-        for number in 1...3 as ClosedRange<UInt64> { _ = queue.append(.deleted(JobID(rawValue: number))) }
-        let entries = queue.nextEntries(in: nil)
+        for number in 1...3 as ClosedRange<UInt64> { _ = queue.append(.deleted(JobID(rawValue: number)), at: .zero) }
+        let entries = queue.nextEntries(in: nil, at: .zero)
         let taken = try #require(entries)
-        _ = queue.append(.deleted(JobID(rawValue: 4)))
+        _ = queue.append(.deleted(JobID(rawValue: 4)), at: .zero)
         queue.giveBack(taken)
         #expect(queue.takeAll().map(\.job.rawValue) == [1, 2, 3, 4] && queue.takeAll().isEmpty)
     }
@@ -118,28 +187,28 @@ import Transport
         var queue = WriteAheadQueue()
         let result = StoredResult(
             job: job, task: 0, node: "one", duration: .zero, payload: ByteBuffer(repeating: 0, count: 1 << 20))
-        for _ in 0..<20 { _ = queue.append(.result(result)) }
-        #expect(queue.nextEntries(in: JournalRoom(held: 2 << 20, limit: 10 << 20))?.count == 2)
-        #expect(queue.nextEntries(in: JournalRoom(held: 10 << 20, limit: 10 << 20))?.count == 1)
-        #expect(queue.nextEntries(in: nil)?.count == 16)
+        for _ in 0..<20 { _ = queue.append(.result(result), at: .zero) }
+        #expect(queue.nextEntries(in: JournalRoom(held: 2 << 20, limit: 10 << 20), at: .zero)?.count == 2)
+        #expect(queue.nextEntries(in: JournalRoom(held: 10 << 20, limit: 10 << 20), at: .zero)?.count == 1)
+        #expect(queue.nextEntries(in: nil, at: .zero)?.count == 16)
     }
 
     @Test func `a deletion goes ahead of failing entries, and those then only keep their place`() throws {
         var queue = WriteAheadQueue()
         let other = JobID(rawValue: 8)
-        _ = queue.append(.failed(job, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)))
-        _ = queue.append(.failed(other, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)))
-        let entries = queue.nextEntries(in: nil)
+        _ = queue.append(.failed(job, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)), at: .zero)
+        _ = queue.append(.failed(other, StoredFailure(task: 0, reason: "it was tried", isBadInput: false)), at: .zero)
+        let entries = queue.nextEntries(in: nil, at: .zero)
         let failed = try #require(entries)
         #expect(queue.nextDeletions(failed).isEmpty)
-        _ = queue.append(.deleted(job))
+        _ = queue.append(.deleted(job), at: .zero)
         #expect(queue.nextDeletions(failed) == [job])
         queue.markDeletedAhead([job])
         #expect(queue.nextDeletions(failed).isEmpty, "once is enough")
         #expect(queue.withoutDeleted(failed).map(\.isDeletion) == [true, false])
         queue.store(2)
         #expect(queue.deletedAhead == [job], "its own entry has not been stored")
-        #expect(queue.nextEntries(in: nil)?.count == 1)
+        #expect(queue.nextEntries(in: nil, at: .zero)?.count == 1)
         queue.store(1)
         #expect(queue.deletedAhead.isEmpty)
     }

@@ -135,6 +135,7 @@ extension CoordinatorCore {
             return issue(tasks, of: job, isLast: step.isLast)
         }
         writeAhead.wait(.step(tasks, isLast: step.isLast), of: job)
+        hurry()
     }
 
     /// Hands the tasks of a step to the scheduler, or has them looked up among earlier results first.

@@ -6,8 +6,13 @@ import Transport
 extension CoordinatorCore {
     /// Has an entry stored, after all entries before it.
     mutating func store(_ entry: JournalEntry) {
-        if writeAhead.append(entry) { outbox.append(.effect(.write)) }
+        if writeAhead.append(entry, at: now) { outbox.append(.effect(.write)) }
         if writeAhead.isBehind { updateSuspension() }
+    }
+
+    /// Something waits until everything is stored that was decided so far.
+    mutating func hurry() {
+        if writeAhead.hurry(at: now) { outbox.append(.effect(.write)) }
     }
 
     /// Publishes an event when everything that was decided so far is stored.
@@ -92,7 +97,7 @@ extension CoordinatorCore {
     ///
     /// - Parameter looksAtDisk: whether the owner still looks at the disk.
     mutating func nextEntries(looksAtDisk: Bool) -> [JournalEntry]? {
-        writeAhead.nextEntries(in: room.journal, goesOn: looksAtDisk && room.diskFault != nil)
+        writeAhead.nextEntries(in: room.journal, goesOn: looksAtDisk && room.diskFault != nil, at: now)
     }
 }
 

@@ -54,7 +54,9 @@ struct CoordinatorCore {
     var ran: Duration { jobs.ranBefore + now }
 
     /// The time when something is due even if no event happens.
-    var nextWake: Duration? { [dispatch.scheduler.nextWake, jobs.nextDeadline, room.due].compactMap(\.self).min() }
+    var nextWake: Duration? {
+        [dispatch.scheduler.nextWake, jobs.nextDeadline, room.due, writeAhead.due(at: now)].compactMap(\.self).min()
+    }
 
     /// Handles one event at the time `now` and returns its outputs, in order.
     mutating func at(_ now: Duration, wall: UInt64, _ event: (inout CoordinatorCore) -> Void) -> [Output] {
@@ -150,8 +152,9 @@ extension CoordinatorCore {
     /// Somebody fetches results of a job. It is not deleted meanwhile to make room for others.
     mutating func use(_ job: JobID) { jobs.use(job, now: now) }
 
-    /// Something is due: a deadline, a deletion, or an event of the scheduler.
+    /// Something is due: entries that have gathered, a deadline, a deletion, or an event of the scheduler.
     mutating func tick() {
+        if writeAhead.begin(at: now) { outbox.append(.effect(.write)) }
         while let (job, deadline) = jobs.nextOverdue(now: now) {
             giveUp(job, SkyError(.failed, "it was not done by its deadline, \(deadline) after its submission"))
         }

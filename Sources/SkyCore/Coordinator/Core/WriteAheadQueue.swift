@@ -30,9 +30,17 @@ struct WriteAheadQueue {
     private(set) var failure: String?
     /// Jobs whose deletion was stored ahead of earlier entries.
     private(set) var deletedAhead: Set<JobID> = []
+    /// How long results that nobody waits for gather, from the beginning of the last transaction on, so that they are stored together.
+    /// A transaction costs a disk, and the other nodes that keep copies, far more than a result in it.
+    var gatheringTime: Duration = .zero
     /// Entries that are not being written yet.
     private var unwritten: [JournalEntry] = []
+    private var unwrittenBytes = 0
     private var isWriting = false
+    /// Whether something waits for one of these entries.
+    private var isUrgent = false
+    /// When the last transaction began.
+    private var lastBegun: Duration?
     private var waiting: Deque<Waiting> = []
     /// Attempts for this node. They are sent once the journal records that they are.
     private var heldAttempts: Deque<(entry: UInt64, request: RunRequest)> = []
@@ -41,52 +49,96 @@ struct WriteAheadQueue {
     static let backlogLimit: UInt64 = 100_000
     /// Largest transaction, in entries and bytes.
     static let transactionLimit = (entries: 10_000, bytes: 16 << 20)
+    /// As soon as so many entries or bytes have gathered, they are stored.
+    static let gatheringLimit = (entries: 32, bytes: 1 << 20)
 
     /// Whether everything that was decided is stored.
     var isSettled: Bool { lastStored >= lastEntry }
 
     // MARK: - Entries
 
-    /// Adds an entry, which is stored after all entries before it.
+    /// Adds an entry, which is stored after all entries before it. A result may wait for others; see `hurry`.
     ///
     /// - Returns: whether the owner has to begin writing, because no writing is under way.
-    mutating func append(_ entry: JournalEntry) -> Bool {
+    mutating func append(_ entry: JournalEntry, at now: Duration) -> Bool {
         lastEntry += 1
         unwritten.append(entry)
+        unwrittenBytes += entry.byteCount
+        if !entry.isResult { isUrgent = true }
         if lastEntry - lastStored > WriteAheadQueue.backlogLimit { isBehind = true }
-        defer { isWriting = true }
-        return !isWriting
+        return begin(at: now)
     }
 
-    /// The entries to write now, in one transaction. `nil` means that there are none, which ends the writing.
+    /// Something waits for what was decided so far.
+    ///
+    /// - Returns: whether the owner has to begin writing.
+    mutating func hurry(at now: Duration) -> Bool {
+        isUrgent = !unwritten.isEmpty
+        return begin(at: now)
+    }
+
+    /// - Returns: whether the owner has to begin writing, because entries are to be stored now and no writing is under way.
+    mutating func begin(at now: Duration) -> Bool {
+        guard !isWriting, isDue(at: now) else { return false }
+        isWriting = true
+        return true
+    }
+
+    /// When entries are to be stored, if nothing else happens; `nil` where none gather.
+    func due(at now: Duration) -> Duration? {
+        guard !unwritten.isEmpty, let lastBegun else { return nil }
+        let due = lastBegun + gatheringTime
+        // What is due while a transaction is under way follows it.
+        return due > now || !isWriting ? due : nil
+    }
+
+    private func isDue(at now: Duration) -> Bool {
+        guard !unwritten.isEmpty else { return false }
+        let limit = WriteAheadQueue.gatheringLimit
+        guard !isUrgent, unwritten.count < limit.entries, unwrittenBytes < limit.bytes, let lastBegun else {
+            return true
+        }
+        return now >= lastBegun + gatheringTime
+    }
+
+    /// The entries to write now, in one transaction. `nil` means that there are none, or that they still gather, which ends the
+    /// writing.
     ///
     /// - Parameters:
     ///   - room: what the journal holds and what it may hold.
     ///   - goesOn: whether the writing goes on although there are no entries. An empty transaction then looks at the disk.
-    mutating func nextEntries(in room: JournalRoom?, goesOn: Bool = false) -> [JournalEntry]? {
-        guard !unwritten.isEmpty else {
+    mutating func nextEntries(in room: JournalRoom?, goesOn: Bool = false, at now: Duration) -> [JournalEntry]? {
+        guard isDue(at: now) else {
             if goesOn { return [] }
             isWriting = false
             return nil
         }
+        lastBegun = now
         let limit = room.map(WriteAheadQueue.transactionBytes) ?? WriteAheadQueue.transactionLimit.bytes
         var (count, bytes) = (0, 0)
         while count < min(unwritten.count, WriteAheadQueue.transactionLimit.entries), bytes < limit {
             bytes += unwritten[count].byteCount
             count += 1
         }
-        defer { unwritten.removeFirst(count) }
+        defer {
+            unwritten.removeFirst(count)
+            unwrittenBytes -= bytes
+            if unwritten.isEmpty { isUrgent = false }
+        }
         return withoutDeleted(Array(unwritten[..<count]))
     }
 
     /// Removes and returns all entries that are not being written yet, so that they can be written in one go at the end.
     mutating func takeAll() -> [JournalEntry] {
-        defer { unwritten = [] }
+        defer { (unwritten, unwrittenBytes) = ([], 0) }
         return unwritten
     }
 
     /// Takes back entries that may not have been stored. Storing an entry twice has no further effect.
-    mutating func giveBack(_ entries: [JournalEntry]) { unwritten.insert(contentsOf: entries, at: 0) }
+    mutating func giveBack(_ entries: [JournalEntry]) {
+        unwritten.insert(contentsOf: entries, at: 0)
+        unwrittenBytes += entries.reduce(0) { $0 + $1.byteCount }
+    }
 
     /// The largest transaction in bytes. One transaction must not fill the rest of a small disk. Its data is on the disk twice
     /// until it is moved into the main file.

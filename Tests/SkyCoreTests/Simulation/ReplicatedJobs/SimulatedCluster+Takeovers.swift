@@ -30,6 +30,7 @@ extension SimulatedCluster {
         let hostName = hosts[host].name
         hosts[host].process?.core = CoordinatorCore(
             incarnation: incarnation, secret: [1], node: node, name: hostName, ranBefore: disk.ran)
+        hosts[host].process?.core?.writeAhead.gatheringTime = Coordinator.gatheringTime
         for id in disk.journal.order {
             guard let job = disk.journal.jobs[id] else { continue }
             if job.report == nil, term > 1 { copies.seen.insert(.jobsTakenOver) }
