@@ -38,7 +38,8 @@ final class CallSites: Sendable {
         /// - Returns: what the place holds now: `site`, or what another thread has put there meanwhile.
         func storeIfNil(_ site: CallSite) -> CallSite {
             let new = Unmanaged.passRetained(site)
-            let (exchanged, original) = stored.compareExchange(expected: nil, desired: new, ordering: .acquiringAndReleasing)
+            let (exchanged, original) = stored.compareExchange(
+                expected: nil, desired: new, ordering: .acquiringAndReleasing)
             guard !exchanged, let original else { return site }
             new.release()
             return original.takeUnretainedValue()
