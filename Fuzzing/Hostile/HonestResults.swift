@@ -107,6 +107,8 @@ enum HonestResults {
         _ sector: Sector, _ image: ImageReference, isCleaned: Bool, _ richness: UInt8
     ) -> SectorResult {
         var result = found(sector.index, near: sector.core, isCleaned: isCleaned, count: Int(richness & 3))
+        // Workers of earlier versions do not do that.
+        if richness & 16 == 0 { result.spareRoom() }
         if richness & 4 == 4 {
             result.scanned = [ScannedPart(sector: sector.index, core: sector.core, rect: sector.padded)]
         }
