@@ -144,9 +144,10 @@ class Run:
         tasks = chance.randint(50, TASKS * 3 // 5 if kind != "second" else 500)
         sectors = chance.randint(1, 60)
         self._until(simulation, tasks)
+        # Asked before the scans, which on a busy machine could be done when the answer comes.
+        job = self.job(coordinator)
         scans.look()
         self._until(scans, sectors)
-        job = self.job(coordinator)
         loss = Loss(self.hosts, kind, coordinator, watcher, chance, lambda lost: self.keepers(job, lost))
         takeover = Takeover(self.hosts, loss.far, job)
         told = {piece.name: set(piece.told()) for piece in (simulation, scans)}
