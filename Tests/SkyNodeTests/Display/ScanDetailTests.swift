@@ -105,6 +105,25 @@ struct ScanDetailTests {
             ])
     }
 
+    @Test func `programs hear that a job goes on before they hear what it did, and of its end last`() {
+        let printer = EventPrinter(
+            format: .json, isVerbose: false,
+            display: ProgressDisplay(.problems, terminal: ProgressDisplay.Terminal(isLive: false)))
+        func lines(_ kinds: [JobEvent.Kind], paused: String?) -> [String] {
+            let status = JobStatus(
+                scheduled: 1, running: 0, completed: 1, failed: 0, retries: 0, nodes: [], elapsed: .zero, paused: paused
+            )
+            let events = kinds.enumerated().map { JobEvent(number: $0, time: .zero, kind: $1) }
+            return printer.lines(EventBatch(events: events, next: kinds.count, status: status)).map { line in
+                ["paused", "resumed", "completed", "ended"].first { line.contains("\"event\":\"\($0)\"") } ?? line
+            }
+        }
+        let completed = JobEvent.Kind.completed(task: "sector 1", node: "anna")
+        #expect(lines([completed], paused: "no room") == ["completed", "paused"])
+        #expect(lines([completed], paused: "no room") == ["completed"])
+        #expect(lines([completed, .ended(ScanFixture.report())], paused: nil) == ["resumed", "completed", "ended"])
+    }
+
     // MARK: - The live picture
 
     /// What a terminal got.

@@ -28,26 +28,31 @@ struct EventPrinter: Sendable {
     }
 
     func print(_ batch: EventBatch) {
-        for event in batch.events {
-            if format == .json {
-                if let line = try? JSONLine.encode(EventLine(event, subject: subject)) { Console.output(line) }
-            } else if let line = line(event.kind) {
-                display.say(line)
-            }
+        if format == .json {
+            for line in lines(batch) { Console.output(line) }
+        } else {
+            for event in batch.events { line(event.kind).map { display.say($0) } }
         }
-        printPause(batch.status)
         display.show(batch.status, of: subject)
     }
 
-    /// Reports a pause to programs. It is not an event of the job: it is not stored, and nobody who follows later hears of it.
-    private func printPause(_ status: JobStatus) {
-        guard format == .json else { return }
+    /// What programs get. Where a job goes on again, it did so before what is told of it: its end comes last.
+    func lines(_ batch: EventBatch) -> [String] {
+        var lines = batch.events.compactMap { try? JSONLine.encode(EventLine($0, subject: subject)) }
+        if let line = pauseLine(batch.status) {
+            lines.insert(line, at: batch.status.paused == nil ? 0 : lines.count)
+        }
+        return lines
+    }
+
+    /// A pause that has begun or ended, for programs. It is not an event of the job: it is not stored, and nobody who follows later
+    /// hears of it.
+    private func pauseLine(_ status: JobStatus) -> String? {
         let isChange = pause.withLockedValue { pause in
             defer { pause = status.paused }
             return pause != status.paused
         }
-        guard isChange, let line = try? JSONLine.encode(PauseLine(status, subject: subject)) else { return }
-        Console.output(line)
+        return isChange ? try? JSONLine.encode(PauseLine(status, subject: subject)) : nil
     }
 
     /// Which image it is about, where there are several.
