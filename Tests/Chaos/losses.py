@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rounds in which the host of a coordinator is lost for ever, with its disk, while a job and scans run.
 
-    sudo make losses [OPTIONS="--rounds 300 --hosts 5 --seed 1 --kinds kill,cut,second,split --quick"]
+    sudo make losses [OPTIONS="--rounds 300 --hosts 5 --seed 1 --kinds kill,cut,second,split --stretch 1 --quick"]
 
 Hosts are network namespaces of this machine with one key (Tests/Trials/lab), and nodes keep two copies of each other's jobs. Each
 round a command gives a job of 5,000 tasks to one of the nodes and watches it, and another has four images scanned there. While
@@ -44,13 +44,14 @@ LIMIT = 300.0
 
 def main() -> None:
     parser = namespaces.parser(__doc__, 300, 5, "five", "one round of each kind, to try it")
+    parser.add_argument("--stretch", type=float, default=1, help="tasks last so many times longer, for a program that is slower")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=KINDS, help="of losses, one after the other")
     arguments = namespaces.read(parser, 5, lambda said: len(said.kinds))
     if unknown := set(arguments.kinds) - set(KINDS):
         sys.exit(f"losses: --kinds takes {', '.join(KINDS)}, not {', '.join(sorted(unknown))}")
     if arguments.inside:
         sys.exit(Run(arguments).all())
-    sys.exit(namespaces.enter(Path(__file__), arguments, ["--kinds", ",".join(arguments.kinds)]))
+    sys.exit(namespaces.enter(Path(__file__), arguments, ["--kinds", ",".join(arguments.kinds), "--stretch", arguments.stretch]))
 
 
 class Run:
@@ -64,6 +65,7 @@ class Run:
         self.count: int = arguments.hosts
         self.seed: int = arguments.seed
         self.kinds: list[str] = arguments.kinds
+        self.stretch: float = arguments.stretch
         self.seen: dict[str, int] = {}
         self.samples: dict = {}
         self.rows: list[dict] = []
@@ -133,7 +135,8 @@ class Run:
         coordinator = self.copied(chance)
         ready = time.monotonic() - began
         watcher = chance.choice([name for name in self.hosts.names if name != coordinator])
-        simulation = Simulation(self.hosts, folder, watcher, coordinator, TASKS, MILLISECONDS[kind])
+        milliseconds = round(MILLISECONDS[kind] * self.stretch)
+        simulation = Simulation(self.hosts, folder, watcher, coordinator, TASKS, milliseconds)
         simulation.coordinator_dies = True
         scans = Scans(self.hosts, folder, watcher, coordinator, self.frames, self.expected)
         simulation.is_impatient = scans.is_impatient = True
