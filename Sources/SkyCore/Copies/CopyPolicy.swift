@@ -14,6 +14,10 @@ package struct CopyPolicy: Hashable, Sendable {
     var patience = Duration.seconds(1)
     /// How long a member is lost before another one takes its place.
     var replaceAfter = Duration.seconds(60)
+    /// How long batches gather for a copy whose answer nothing waits for.
+    var gatheringTime = Duration.milliseconds(100)
+    /// Whoever answers a call later than this is not waited for alone.
+    var stallTime = Duration.milliseconds(100)
     /// Pause before a failed call is made again.
     var retryPause = Duration.milliseconds(200)
 

@@ -37,4 +37,19 @@ struct Follower<Content: LogContent>: Sendable {
     /// Before this, it is not called again.
     var pauseUntil = Duration.zero
     var isFull = false
+    /// Whether the last call failed.
+    var hasFailed = false
+    /// How long it takes to store batches and to answer, smoothed.
+    var storingTime = Duration.zero
+
+    /// Whether it may be waited for: it has stored what came before, or is about to.
+    func isPrompt(_ policy: CopyPolicy, _ now: Duration) -> Bool {
+        guard case .following = phase, pauseUntil <= now, !isFull, !hasFailed else { return false }
+        return call == nil || now - callSent < policy.stallTime
+    }
+
+    /// Batches that were sent to it are stored.
+    mutating func noteStored(in time: Duration) {
+        storingTime = storingTime == .zero ? time : (storingTime * 7 + time) / 8
+    }
 }

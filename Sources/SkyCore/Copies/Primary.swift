@@ -32,4 +32,25 @@ struct Primary<Content: LogContent>: Sendable {
     init(term: UInt64, firstNumber: UInt64, now: Duration) {
         (self.term, self.firstNumber, begun, quorumHeard) = (term, firstNumber, now, now)
     }
+
+    /// Those of them that are to have a vote. With one copy there is no majority without the primary, so the copy is kept without.
+    var voters: ArraySlice<ReplicaID> { desired.prefix(desired.count / 2 * 2) }
+
+    /// The followers that get each batch at once: as many as make a quorum with the primary, of those that store fastest. Where
+    /// they are equal, it is those that stand first after a loss. Whoever is to become a member gets each batch, too, and while
+    /// members change all do.
+    func needed(of set: ReplicaSet, besides own: ReplicaID, _ policy: CopyPolicy, _ now: Duration) -> Set<ReplicaID> {
+        guard set.former.isEmpty, set.members.contains(own) else { return Set(followers.keys) }
+        let standbys = set.members.filter { $0 != own }
+        let prompt = standbys.filter { followers[$0]?.isPrompt(policy, now) == true }
+        let fastest = prompt.compactMap { followers[$0]?.storingTime }.min() ?? .zero
+        // A difference that nobody notices does not change who is asked.
+        let slow = prompt.filter { (followers[$0]?.storingTime ?? .zero) > fastest * 2 + .milliseconds(10) }
+        var needed: Set<ReplicaID> = [own]
+        for replica in prompt.filter({ !slow.contains($0) }) + slow where !set.isQuorum(needed) {
+            needed.insert(replica)
+        }
+        guard set.isQuorum(needed) else { return Set(followers.keys) }
+        return needed.union(voters.filter { !standbys.contains($0) })
+    }
 }

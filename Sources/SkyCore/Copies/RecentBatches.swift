@@ -34,6 +34,15 @@ struct RecentBatches<Content: LogContent>: Sendable {
         return found
     }
 
+    /// Whether so much follows a position of this journal that it should not become more: a quarter of the batches that are
+    /// kept, or a sixteenth of the bytes.
+    func hasMany(after position: LogPosition) -> Bool {
+        guard let last = batches.last, last.position.number > position.number else { return false }
+        let count = Int(clamping: last.position.number - position.number)
+        guard count < Self.limit.batches / 4, count <= batches.count else { return true }
+        return batches.suffix(count).reduce(0) { $0 + $1.byteCount } > Self.limit.bytes / 16
+    }
+
     /// Whether a batch follows the last one.
     func isNext(_ batch: LogBatch<Content>) -> Bool { batches.last.map { $0.position == batch.previous } ?? true }
 

@@ -26,7 +26,7 @@ extension ReplicaCore {
     mutating func standIfDue() {
         guard record.position != nil, record.set.everyone.contains(own), now >= mayStandAt else { return }
         let others = record.set.members.filter { $0 != primary }
-        let rank = others.firstIndex(of: own) ?? others.count
+        let rank = hasMore ? 0 : others.firstIndex(of: own) ?? others.count
         guard now - lastContact >= policy.adoptAfter + policy.stagger * rank else { return }
         ask(for: max(record.promised, highestTerm) + 1)
     }
@@ -105,7 +105,7 @@ extension ReplicaCore {
         }
         guard position <= request.position else {
             // This replica has what the candidate lacks, so it asks itself as soon as it may.
-            mayStandAt = now
+            (mayStandAt, hasMore) = (now, true)
             return answer(ticket, isGranted: false, isAhead: true)
         }
         // The candidate is known to have had more: its disk was put back.

@@ -86,9 +86,7 @@ extension ReplicaCore {
         guard case .primary(var primary) = role, primary.areMembersCommitted, !primary.isChanging,
             record.set.former.isEmpty, let head = record.position
         else { return }
-        // With one copy there is no majority without the primary, so the copy is kept without a vote.
-        let count = primary.desired.count / 2 * 2
-        let members = [own] + primary.desired.prefix(count)
+        let members = [own] + primary.voters
         // There are fewer members only where fewer copies are asked for: a member that is lost may still hold what counts.
         let mayShrink = policy.copies + 1 < record.set.members.count
         guard Set(members) != Set(record.set.members), members.count >= record.set.members.count || mayShrink else {
@@ -144,6 +142,14 @@ extension ReplicaCore {
                 return ship(to: replica)
             }
             guard !batches.isEmpty || now - follower.callSent >= policy.heartbeat else { return }
+            // Nothing waits for the answer of those that are not needed for a quorum, so they get many batches at a time. Who is a
+            // member is told at once.
+            if now - follower.callSent < policy.gatheringTime, !recent.hasMany(after: position),
+                !batches.contains(where: { $0.set != nil }),
+                !primary.needed(of: record.set, besides: own, policy, now).contains(replica)
+            {
+                return
+            }
             follower.call = send(.append(request(primary, after: position, batches, head)), to: replica)
         case .copying(var copying):
             guard !copying.isReading else { return }
@@ -255,7 +261,10 @@ extension ReplicaCore {
         else { return }
         guard reply.promised <= primary.term else { return stepDown(.superseded(term: reply.promised)) }
         guard !reply.isAhead else { return rollBack() }
-        follower.call = nil
+        (follower.call, follower.hasFailed) = (nil, false)
+        if reply.isGranted, case .following(let before) = follower.phase, reply.position != before {
+            follower.noteStored(in: now - follower.callSent)
+        }
         (follower.lastHeard, follower.isFull) = (now, reply.isFull)
         if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }
         advance(&follower, reply, head)

@@ -72,7 +72,7 @@ extension ReplicaCore {
 
     private mutating func heard(from primary: ReplicaID, _ term: UInt64) {
         role = .standby
-        (lastContact, self.primary) = (now, primary)
+        (lastContact, self.primary, hasMore) = (now, primary, false)
         highestTerm = max(highestTerm, term)
     }
 

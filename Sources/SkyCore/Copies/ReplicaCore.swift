@@ -70,6 +70,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     var primary: ReplicaID?
     /// When this replica may ask for promises again.
     var mayStandAt: Duration
+    /// Whether a candidate has asked that has less. Then it is for this replica to stand, whatever its rank.
+    var hasMore = false
     /// The highest term that anybody spoke of.
     var highestTerm: UInt64
     /// How far the members are at least, as the primary of the term `knownTerm` said.
@@ -173,6 +175,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func failed(to replica: ReplicaID, call: UInt64) {
         guard case .primary(var primary) = role, primary.followers[replica]?.call == call else { return }
         primary.followers[replica]?.call = nil
+        primary.followers[replica]?.hasFailed = true
         role = .primary(primary)
     }
 
