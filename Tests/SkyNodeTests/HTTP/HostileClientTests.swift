@@ -6,7 +6,7 @@ import Transport
 @testable import SkyNode
 
 /// Clients that would shut the HTTP interface for everybody else.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HostileClientTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostileClientTests {
     @Test(arguments: ["", "GET /he", "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"])
     func `more connections than there are places lock nobody out, whatever they sent`(start: String) async throws {
         try await HTTPDoor.with {
