@@ -144,7 +144,7 @@ class Run:
 
         # The scan begins some time after the job, and the loss comes while both go on.
         simulation.look()
-        tasks = chance.randint(50, TASKS * 3 // 5 if kind != "second" else 500)
+        tasks = chance.randint(50, round(TASKS * 3 / 5 / self.stretch) if kind != "second" else 500)
         sectors = chance.randint(1, 60)
         self._until(simulation, tasks)
         # Asked before the scans, which on a busy machine could be done when the answer comes.
