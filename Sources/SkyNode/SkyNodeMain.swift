@@ -33,13 +33,17 @@ enum SkyNodeMain {
     /// thread of the Swift runtime, on which commands run.
     private static func confineWorker() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.first == WorkerCommand.configuration.commandName else { return }
+        guard arguments.first == WorkerArguments.command else { return }
         try WorkerCommand.enterSandbox(arguments.dropFirst())
     }
 
     private static func run() async {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
+            if let worker = WorkerArguments(arguments) {
+                try await WorkerProcess(arguments: worker).run()
+                exit(ExitStatus.done.rawValue)
+            }
             if let complaint = CommandPath(arguments).complaint { throw CommandFailure(.usage, complaint) }
             if ShortHelp.isAsked(arguments) {
                 let help = ShortHelp(arguments, root: try CommandInfo.root(), width: Console.outputColumns ?? 80)

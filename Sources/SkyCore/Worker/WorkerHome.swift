@@ -61,10 +61,10 @@ final class WorkerHome: Sendable {
     ) async throws -> (ChildProcess, NodeID) {
         let process = try await ChildProcess.start(
             executable,
-            arguments: [
-                "worker", "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
-                "--parent", "\(getpid())",
-            ] + (ruleset == nil ? [] : ["--ruleset"]) + folders.flatMap { ["--read-folder", $0] },
+            arguments: WorkerArguments(
+                socket: socket, cluster: cluster, name: name, memory: memory, parent: getpid(),
+                hasRuleset: ruleset != nil, readFolders: folders
+            ).words,
             standardError: folder.path(name + ".stderr"), ruleset: ruleset
         ) { groups?.group(named: name, memory: memory) }
         do {
