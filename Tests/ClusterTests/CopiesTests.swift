@@ -172,7 +172,9 @@ struct CopiesTests {
             #expect(deleted.status == 0, "\(deleted.errors)")
             let end = ContinuousClock.now + .seconds(60)
             while !keepers().isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(100)) }
-            #expect(keepers().isEmpty)
+            #expect(
+                keepers().isEmpty,
+                "\(cluster.nodes.map { $0.errorsSoFar.joined(separator: "\n") }.joined(separator: "\n\n"))")
         }
     }
 

@@ -24,11 +24,27 @@ struct Candidacy: Sendable {
 extension ReplicaCore {
     /// Asks for promises if the primary has been silent for so long that it counts as lost.
     mutating func standIfDue() {
-        guard record.position != nil, record.set.everyone.contains(own), now >= mayStandAt else { return }
+        guard now >= mayStandAt else { return }
+        guard mayVote else { return askWhetherEnded() }
         let others = record.set.members.filter { $0 != primary }
         let rank = hasMore ? 0 : others.firstIndex(of: own) ?? others.count
         guard now - lastContact >= policy.adoptAfter + policy.stagger * rank else { return }
         ask(for: max(record.promised, highestTerm) + 1)
+    }
+
+    /// Whether this replica has a copy and is a member.
+    var mayVote: Bool { record.position != nil && record.set.everyone.contains(own) }
+
+    /// Asks the members whether the coordinator has ended, see `ReplicaReply.hasEnded`. Nobody tells that a replica that is no member
+    /// any more, or not yet, and its copy would stay for ever.
+    private mutating func askWhetherEnded() {
+        guard now - lastContact >= policy.adoptAfter * 2 else { return }
+        mayStandAt = now + policy.adoptAfter * 2
+        let request = PromiseRequest(
+            term: max(record.promised, highestTerm) + 1, candidate: own, position: record.position ?? .start,
+            isTrial: true)
+        let others = record.set.everyone.filter { $0 != own }
+        for replica in others.isEmpty ? [primary].compactMap({ $0 }) : others { send(.promise(request), to: replica) }
     }
 
     mutating func ask(for term: UInt64) {

@@ -8,7 +8,7 @@ extension ReplicaCore {
         case .standby:
             // What happens meanwhile only moves the end of the primary's silence back.
             return calmPause(
-                until: record.position == nil ? now + ReplicaCore.calmPause : lastContact + policy.adoptAfter)
+                until: mayVote ? lastContact + policy.adoptAfter : now + ReplicaCore.calmPause)
         case .candidate: return ReplicaCore.shortPause
         case .primary(let primary):
             // Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.

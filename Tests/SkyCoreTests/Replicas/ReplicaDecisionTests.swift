@@ -169,6 +169,30 @@ struct ReplicaDecisionTests {
         #expect(Core.first(own, policy: CopyPolicy(copies: 0), seed: 1, now: .zero).tickPause == .milliseconds(100))
     }
 
+    @Test func `a replica that is no member asks whether the coordinator has ended, and stands never`() {
+        for hasCopy in [true, false] {
+            var core = core(promisedTo: others[0])
+            core.record.set = ReplicaSet(members: hasCopy ? others : [])
+            if !hasCopy { core.record.position = nil }
+            core.primary = others[0]
+            #expect(core.at(.seconds(9)) { $0.tick(available: others) }.isEmpty)
+            let asked = calls(core.at(.seconds(10)) { $0.tick(available: others) })
+            #expect(asked.map(\.0) == (hasCopy ? others : [others[0]]))
+            #expect(core.at(.seconds(11)) { $0.tick(available: others) }.isEmpty, "it has just asked")
+            #expect(core.tickPause == .milliseconds(400))
+            // A promise of all of them would not make it the primary.
+            let granted = ReplicaReply(promised: 1, position: position, isGranted: true)
+            for (replica, call) in asked {
+                #expect(core.at(.seconds(11)) { $0.replied(granted, from: replica, call: call) }.isEmpty)
+            }
+            let again = calls(core.at(.seconds(20)) { $0.tick(available: others) })
+            #expect(again.count == asked.count)
+            let ended = ReplicaReply(promised: 0, position: nil, isGranted: false, hasEnded: true)
+            let outputs = core.at(.seconds(20)) { $0.replied(ended, from: again[0].0, call: again[0].1) }
+            #expect(outputs.contains { if case .close(.ended) = $0 { true } else { false } })
+        }
+    }
+
     @Test func `it is known since when a copy lacks something`() {
         var times = HeadTimes()
         for second in 0..<10 { times.note(UInt64(second / 3), at: .seconds(second)) }
