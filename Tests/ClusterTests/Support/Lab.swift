@@ -43,7 +43,7 @@ final class Lab {
     }
 
     /// How often a lab is made at most until all times are short enough.
-    private static let tries = ProcessInfo.processInfo.environment["LAB_TRIES"].flatMap(Int.init) ?? 3
+    private static let tries = ProcessInfo.processInfo.environment["LAB_TRIES"].flatMap(Int.init) ?? 5
 
     /// Runs `body` in a lab with nodes on `hosts` hosts.
     ///
