@@ -33,7 +33,7 @@ struct Primary<Content: LogContent>: Sendable {
         (self.term, self.firstNumber, begun, quorumHeard) = (term, firstNumber, now, now)
     }
 
-    /// Those of them that are to have a vote. With one copy there is no majority without the primary, so the copy is kept without.
+    /// Those of `desired` that are to have a vote. With one copy there is no majority without the primary, so the copy is kept without.
     var voters: ArraySlice<ReplicaID> { desired.prefix(desired.count / 2 * 2) }
 
     /// The followers that get each batch at once: as many as make a quorum with the primary, of those that store fastest. Where

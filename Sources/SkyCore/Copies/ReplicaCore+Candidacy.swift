@@ -120,8 +120,9 @@ extension ReplicaCore {
             return answer(ticket, isGranted: false)
         }
         guard position <= request.position else {
-            // This replica has what the candidate lacks, so it asks itself as soon as it may.
-            (mayStandAt, hasMore) = (now, true)
+            // This replica has what the candidate lacks, so it asks itself as soon as it may. One that is no member only asks whether
+            // there is an end.
+            if record.set.everyone.contains(request.candidate) { (mayStandAt, hasMore) = (now, true) }
             return answer(ticket, isGranted: false, isAhead: true)
         }
         // The candidate is known to have had more: its disk was put back.

@@ -10,7 +10,9 @@ import Transport
 struct WorkerProcess {
     let arguments: WorkerArguments
 
-    /// Takes what the workers of a daemon have in common with one that only tries its confinement.
+    /// Limits this process as a worker is limited, also one that only tries its confinement.
+    ///
+    /// - Parameter memory: how many bytes of address space it may have.
     static func limit(memory: UInt64) {
         // Cluster managers send their SIGTERM to all processes of a job. The daemon lets running tasks end then, and ends
         // this one by its socket or by SIGKILL.

@@ -120,18 +120,19 @@ struct GatheredBatchesTests {
     }
 
     @Test func `a standby that has more than a candidate stands at once`() {
-        for isAhead in [false, true] {
+        let stranger = ReplicaID(rawValue: 4)
+        for (isAhead, candidate) in [(false, second), (true, second), (true, stranger)] {
             var core = core(promisedTo: first)
             core.primary = first
             core.record.set.members = [first, second, own]
             _ = core.at(.seconds(5)) { $0.tick(available: []) }
             #expect(core.tickPause == .milliseconds(100))
             let less = LogPosition(term: 1, number: isAhead ? 6 : 7, hash: 98)
-            let request = PromiseRequest(term: 2, candidate: second, position: less, isTrial: true)
+            let request = PromiseRequest(term: 2, candidate: candidate, position: less, isTrial: true)
             _ = core.at(.seconds(5.05)) { $0.receive(.promise(request), ticket: 1) }
             _ = core.at(.seconds(5.1)) { $0.tick(available: []) }
             let stands = if case .candidate = core.role { true } else { false }
-            #expect(stands == isAhead)
+            #expect(stands == (isAhead && candidate != stranger), "one that is no member changes nothing")
         }
     }
 }
