@@ -52,7 +52,8 @@ enum JPEGCodec {
     /// Whether these bytes begin and end as a JPEG file does. This is all that is asked where they arrive, in a daemon: bytes of
     /// somebody else are decoded by the command that wants to see them.
     static func isFile(_ bytes: [UInt8]) -> Bool {
-        bytes.starts(with: [0xFF, 0xD8, 0xFF]) && bytes.suffix(2) == [0xFF, 0xD9]
+        // Compared as a slice: `suffix` of any sequence would go through all of them.
+        bytes.starts(with: [0xFF, 0xD8, 0xFF]) && bytes[max(0, bytes.count - 2)...] == [0xFF, 0xD9]
     }
 
     private static func isGrey(_ file: [UInt8], _ codec: tjhandle, _ width: Int, _ height: Int) -> Bool {

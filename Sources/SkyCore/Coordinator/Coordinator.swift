@@ -108,7 +108,7 @@ package distributed actor Coordinator: ClusterActor {
     private var hasLeftOut = false
 
     /// How long results gather where others may keep copies: nobody who watches a job notices it.
-    static let gatheringTime = Duration.milliseconds(50)
+    static let gatheringTime = Duration.milliseconds(100)
 
     /// How long a watcher of events waits when nothing happens.
     static let eventsPatience = Duration.seconds(1)

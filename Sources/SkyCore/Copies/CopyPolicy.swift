@@ -15,7 +15,7 @@ package struct CopyPolicy: Hashable, Sendable {
     /// How long a member is lost before another one takes its place.
     var replaceAfter = Duration.seconds(60)
     /// How long batches gather for a copy whose answer nothing waits for.
-    var gatheringTime = Duration.milliseconds(100)
+    var gatheringTime = Duration.milliseconds(250)
     /// Whoever answers a call later than this is not waited for alone.
     var stallTime = Duration.milliseconds(100)
     /// Pause before a failed call is made again.

@@ -16,6 +16,22 @@ struct RecentBatches<Content: LogContent>: Sendable {
         }
     }
 
+    /// The number of the first batch that is kept when these have been appended; `nil` where none is. The batches themselves stay as
+    /// they are: whoever only asks need not copy them all.
+    func firstNumber(appending added: [LogBatch<Content>]) -> UInt64? {
+        var bytes = added.reduce(bytes) { $0 + $1.byteCount }
+        let count = batches.count + added.count
+        var first = 0
+        func batch(_ index: Int) -> LogBatch<Content> {
+            index < batches.count ? batches[index] : added[index - batches.count]
+        }
+        while count - first > 1, count - first > Self.limit.batches || bytes > Self.limit.bytes {
+            bytes -= batch(first).byteCount
+            first += 1
+        }
+        return first < count ? batch(first).position.number : nil
+    }
+
     mutating func removeAll() { (batches, bytes) = ([], 0) }
 
     /// The batches after a position, `bytes` in all at most but one at least; `nil` if they are not all known, or if the

@@ -234,12 +234,14 @@ package final class Journal: Sendable {
         }
         if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
         for batch in batches { try batch.store(in: database) }
-        appended.room = try room(database)
+        var bytes = try Journal.bytes(database)
+        appended.room = room(bytes)
         if mayEvict || appended.room.isFull {
             try evict(from: database)
-            appended.room = try room(database)
+            bytes = try Journal.bytes(database)
+            appended.room = room(bytes)
         }
-        appended.mayShrink = try Journal.bytes(database).spare >= Journal.shrinkStep
+        appended.mayShrink = bytes.spare >= Journal.shrinkStep
         return appended
     }
 
@@ -265,8 +267,10 @@ package final class Journal: Sendable {
     private struct EntryRefused: Error {}
 
     /// How much the journal holds, and how much it may hold.
-    func room(_ database: Database) throws -> JournalRoom {
-        let (held, spare) = try Journal.bytes(database)
+    func room(_ database: Database) throws -> JournalRoom { room(try Journal.bytes(database)) }
+
+    private func room(_ bytes: (held: Int, spare: Int)) -> JournalRoom {
+        let (held, spare) = bytes
         guard let path else { return JournalRoom(held: held, limit: limits.bytes) }
         let disk = DiskSpace(of: path).map { ($0.size, $0.available + spare) }
         return JournalRoom(held: held, limit: limits.bytes, disk: disk)

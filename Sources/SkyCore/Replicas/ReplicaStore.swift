@@ -135,7 +135,8 @@ actor ReplicaStore {
     ) async throws(JournalError) -> Journal.Appended? {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
         if own == nil { try room.check() }
-        var (set, recent) = (set, recent)
+        let firstKept = recent?.firstNumber(appending: batches)
+        var set = set
         var (rows, ran, stored) = ([] as [JournalRow], nil as Duration?, [] as [StoredBatch])
         for batch in batches {
             // One's own batches come one at a time.
@@ -144,8 +145,7 @@ actor ReplicaStore {
             rows += content.rows
             ran = content.ran ?? ran
             if let changed = batch.set { set = changed }
-            recent?.append(batch)
-            let keepFrom = batch.content?.isMark == true ? nil : recent?.batches.first?.position.number
+            let keepFrom = batch.content?.isMark == true ? nil : firstKept
             stored.append(
                 StoredBatch(
                     batch: batch,

@@ -1,3 +1,4 @@
+import Base
 import Testing
 
 @testable import SkyCore
@@ -117,6 +118,31 @@ struct GatheredBatchesTests {
 
         var three = try primary(members: [own], copies: 2)
         #expect(propose(&three, at: .seconds(1.01)).map(\.to) == [first, second])
+    }
+
+    @Test func `which batch is the first one kept is known before they are appended`() {
+        typealias Recent = RecentBatches<SimulatedContent>
+        #expect(Recent().firstNumber(appending: []) == nil)
+        var random = SplitMix64(seed: 1)
+        let large = Recent.limit.bytes / 64
+        for counts in [
+            [1], [3, 1, 300], [1, large], [large, 1, 1], [large, large], [1, 1, large / 2, large / 2, 2],
+        ] {
+            var (recent, last) = (Recent(), position)
+            for count in counts {
+                // Many batches of one entry, or one of many.
+                let size = count > 300 ? count : Int.random(in: 1...3, using: &random)
+                let added = (0..<(count > 300 ? 1 : count)).map { _ in
+                    let entries = [SimulatedContent.Entry](repeating: .deleted(job: 1), count: size)
+                    let batch = LogBatch(after: last, term: 1, content: SimulatedContent(entries))
+                    last = batch.position
+                    return batch
+                }
+                let first = recent.firstNumber(appending: added)
+                for batch in added { recent.append(batch) }
+                #expect(first == recent.batches.first?.position.number)
+            }
+        }
     }
 
     @Test func `a standby that has more than a candidate stands at once`() {
