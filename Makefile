@@ -19,7 +19,7 @@ RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -gnone -Xcxx -g0
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan simulation job-simulation mutations kill-rounds chaos losses many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan tsan-losses simulation job-simulation mutations kill-rounds chaos losses many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -69,9 +69,20 @@ fuzz: setup
 tsan: export SWIFT_BACKTRACE = enable=no
 tsan: export CODEC_ROUNDS = 5000
 tsan: export SKYNET_SANITIZED = 1
+tsan: export TSAN_OPTIONS = suppressions=$(CURDIR)/Tests/thread-sanitizer.txt
 tsan: setup
 	@$(SWIFT) build --build-tests --sanitize thread --scratch-path .build/tsan
 	@$(SWIFT) test --skip-build --sanitize thread --scratch-path .build/tsan --no-parallel
+
+# Losses of hosts with daemons under Thread Sanitizer; fails where it reports anything. As root; make tsan-losses OPTIONS="--rounds 10"
+tsan-losses: export SKYNET_SANITIZED = 1
+tsan-losses: export TSAN_OPTIONS = suppressions=$(CURDIR)/Tests/thread-sanitizer.txt log_path=$(CURDIR)/.build/tsan/report
+tsan-losses: setup
+	@deploy/setup.sh --lab
+	@$(SWIFT) build --product skynode --sanitize thread --scratch-path .build/tsan
+	@rm -f .build/tsan/report.*
+	@python3 -B Tests/Chaos/losses.py --program .build/tsan/debug/skynode --kinds kill,cut,split --stretch 3 $(OPTIONS)
+	@! cat .build/tsan/report.* 2>/dev/null
 
 # A thousand nodes' membership on a network that fails in every way, with a thousand seeds; make simulation SEEDS=10
 simulation: export SWIFT_BACKTRACE = enable=no
