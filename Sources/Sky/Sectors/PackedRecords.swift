@@ -6,6 +6,37 @@ public protocol NumberRecord: Sendable {
     init?(_ numbers: UnsafeBufferPointer<Double>)
     /// The number of numbers in the record.
     var numberCount: Int { get }
+    /// The records that rows of so many numbers are; `nil` if one of them is none. No type implements it: as a requirement it is compiled
+    /// for each type by itself, which takes a third of the time.
+    static func records(_ numbers: UnsafeBufferPointer<Double>, width: Int) -> [Self]?
+    /// The numbers of records, row by row; see `records`.
+    static func numbers(_ records: [Self], width: Int) -> [Double]?
+}
+
+extension NumberRecord {
+    /// The records that rows of so many numbers are; `nil` if one of them is none.
+    public static func records(_ numbers: UnsafeBufferPointer<Double>, width: Int) -> [Self]? {
+        guard width > 0 else { return numbers.isEmpty ? [] : nil }
+        guard numbers.count % width == 0 else { return nil }
+        var records: [Self] = []
+        records.reserveCapacity(numbers.count / width)
+        for start in stride(from: 0, to: numbers.count, by: width) {
+            guard let record = Self(UnsafeBufferPointer(rebasing: numbers[start..<start + width])) else { return nil }
+            records.append(record)
+        }
+        return records
+    }
+
+    /// The numbers of records, row by row; `nil` if a record has another number of them.
+    public static func numbers(_ records: [Self], width: Int) -> [Double]? {
+        var numbers: [Double] = []
+        numbers.reserveCapacity(records.count * width)
+        for record in records {
+            guard record.numberCount == width else { return nil }
+            record.append(to: &numbers)
+        }
+        return numbers.count == records.count * width ? numbers : nil
+    }
 }
 
 /// An array whose elements are encoded as rows of one array of numbers.
@@ -52,13 +83,8 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Codable, Sendable 
         } else {
             numbers = try container.decode([Double].self, forKey: .numbers)
         }
-        let count = width > 0 ? numbers.count / width : 0
-        let records = numbers.withUnsafeBufferPointer { numbers in
-            (0..<count).compactMap {
-                Record(UnsafeBufferPointer(rebasing: numbers[$0 * width..<($0 + 1) * width]))
-            }
-        }
-        guard records.count == count, count * max(width, 0) == numbers.count else {
+        let records = numbers.withUnsafeBufferPointer { Record.records($0, width: width) }
+        guard let records else {
             throw DecodingError.dataCorruptedError(
                 forKey: .width, in: container,
                 debugDescription: "\(numbers.count) numbers, \(width) a row, are no \(Record.self)s")
@@ -69,10 +95,7 @@ public struct PackedRecords<Record: NumberRecord & Hashable>: Codable, Sendable 
     /// Packs the elements, which must all have the same number of numbers.
     public func encode(to encoder: any Encoder) throws {
         let width = wrappedValue.first?.numberCount ?? 0
-        var numbers: [Double] = []
-        numbers.reserveCapacity(wrappedValue.count * width)
-        for record in wrappedValue { record.append(to: &numbers) }
-        guard numbers.count == wrappedValue.count * width, wrappedValue.allSatisfy({ $0.numberCount == width }) else {
+        guard let numbers = Record.numbers(wrappedValue, width: width) else {
             throw EncodingError.invalidValue(
                 wrappedValue,
                 .init(codingPath: encoder.codingPath, debugDescription: "\(Record.self)s of different lengths"))

@@ -12,7 +12,7 @@ extension Coordinator {
         updateCore { $0.use(job) }
         if let found = fetched[job] { return found }
         // Callers that ask while the results are being read wait for the same read.
-        let reading = fetched.reading(job) ?? Task { [journal] in try await FetchedResults.read(record, from: journal) }
+        let reading = fetched.reading(job) ?? read(record)
         let began = ContinuousClock.now
         fetched.begin(job, reading)
         let result = await reading.result
@@ -22,5 +22,14 @@ extension Coordinator {
         guard core.jobs[job] != nil else { throw unknown(job) }
         fetched.insert(job, entry, took: began.duration(to: .now))
         return entry
+    }
+
+    private func read(_ record: CoordinatedJob) -> Task<FetchedResults.Entry, any Error> {
+        var plan: (any JobPlan)?
+        updateCore { plan = $0.jobs.takeResults(of: record.id) }
+        return Task { [journal, plan] in
+            if let plan { return try await FetchedResults.assemble(plan) }
+            return try await FetchedResults.read(record, from: journal)
+        }
     }
 }

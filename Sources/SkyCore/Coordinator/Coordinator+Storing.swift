@@ -72,6 +72,7 @@ extension Coordinator {
     /// Releases the results that are kept in memory, and trims the journal.
     func trim() async {
         fetched.removeAll()
+        updateCore { $0.releaseResults() }
         await journal.trim()
     }
 

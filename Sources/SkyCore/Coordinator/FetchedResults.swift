@@ -1,7 +1,8 @@
 import NIOPosix
 import Transport
 
-/// The results of the jobs that somebody asked for recently. They are read from the journal once and handed out in pages.
+/// The results of the jobs that somebody asked for recently. They are taken from a job's plan or read from the journal once, and handed
+/// out in pages.
 struct FetchedResults {
     typealias Entry = any JobResults
 
@@ -18,7 +19,7 @@ struct FetchedResults {
     /// How long it took to read and assemble the results of a job; `nil` for a job whose results are not kept.
     func duration(of job: JobID) -> Duration? { entries.first { $0.job == job }?.took }
 
-    /// Reads and assembles the results of a job. This takes a while for a crowded image, so it runs in a thread of its own.
+    /// Reads and assembles the results of a job.
     ///
     /// - Throws: `RemoteError` where the stored results cannot be read or are incomplete.
     static func read(_ record: CoordinatedJob, from journal: Journal) async throws -> Entry {
@@ -37,7 +38,12 @@ struct FetchedResults {
                     + "\(replay.published.completed) are left; submit it once more")
         }
         if let damage = replay.damage { throw RemoteError(.failed, "job \(record.id): \(damage); submit it once more") }
-        return try await NIOThreadPool.singleton.runIfActive { replay.plan.results }
+        return try await assemble(replay.plan)
+    }
+
+    /// Assembles the results that a plan has. This takes a while for a crowded image, so it runs in a thread of its own.
+    static func assemble(_ plan: any JobPlan) async throws -> Entry {
+        try await NIOThreadPool.singleton.runIfActive { plan.results }
     }
 
     /// The task that reads a job's results now.

@@ -26,10 +26,9 @@ package protocol JobPlan: Sendable {
     func affinity(_ number: Int) -> Int?
     /// The node that has the job's input and gives it to others.
     var holder: NodeID? { get }
-    /// Tells the plan which node did a task, and how long that took. It is called before `completed` when results are put
-    /// together.
+    /// Tells the plan which node did a task, and how long that took. It is called before `completed`.
     mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration)
-    /// The results of the job, as far as it is done.
+    /// The results of the job, as far as it is done. They do not depend on the order in which the tasks were completed.
     var results: any JobResults { get }
     /// Whether the plan needs the content of the results.
     var needsResults: Bool { get }

@@ -112,8 +112,84 @@ import Transport
         #expect(take(payload) == .kept)
         let result = jobs.commit(attempt(job, 0), by: "one")
         let committed = try #require(result)
-        let step = jobs.advancePlan(of: job, 0, try #require(committed.value))
+        let step = jobs.advancePlan(of: job, committed.stored, try #require(committed.value))
         #expect(step?.newTasks == 1, "the background of its one sector")
+    }
+
+    /// A scan of an image of one sector, done on two nodes, with so many sources.
+    private func scan(as number: UInt64, sources: Int, in jobs: inout CoordinatedJobs) throws -> JobID {
+        let job = try submit(CoordinatorStory.scan(), as: number, to: &jobs)
+        _ = jobs.beginPlan(of: job)
+        let info = ImageInfo(width: 64, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
+        let plan = try #require(jobs[job]?.plan as? SkyPlan)
+        let sector = try #require(SectorGrid(info: info, configuration: plan.phases.given).sectors.first)
+        let tile = try BackgroundTile(
+            pixels: [Float](repeating: 100, count: 4096), sector: sector, configuration: plan.phases.given)
+        let found = (0..<sources).map { number in
+            let (row, column) = number.quotientAndRemainder(dividingBy: 60)
+            return Source(x: Double(column), y: Double(row), sector: 0)
+        }
+        let results: [SkyResult] = [
+            .inspected(info), .background(tile), .extracted(SectorResult(sector: 0, sources: found)),
+        ]
+        for (task, result) in results.enumerated() {
+            let payload = try WireCoder.encode(TaskResult.sky(result))
+            #expect(jobs.keep(payload, of: attempt(job, task), took: .seconds(1), isComparable: true) == .kept)
+            let committed = jobs.commit(attempt(job, task), by: task == 2 ? "two" : "one")
+            let (stored, value) = try #require(committed)
+            let step = jobs.advancePlan(of: job, stored, try #require(value))
+            #expect(try #require(step).abort == nil)
+        }
+        return job
+    }
+
+    @Test func `whoever asks first for the results of a scan that was done gets those that the plan has`() throws {
+        var jobs = CoordinatedJobs(ranBefore: .zero)
+        let job = try scan(as: 1, sources: 5, in: &jobs)
+        #expect(jobs.takeResults(of: job) == nil, "it goes on")
+        _ = end(job, in: &jobs)
+        let taken = jobs.takeResults(of: job)
+        let results = try #require(taken?.results as? ScanResults)
+        #expect(results.catalogue?.sources.count == 5)
+        #expect(results.runs.map(\.node) == ["two"] && results.runs.map(\.duration) == [.seconds(1)])
+        #expect(jobs.takeResults(of: job) == nil)
+        #expect(
+            (jobs[job]?.plan.results as? ScanResults)?.catalogue?.sources.isEmpty == true, "they are gone from memory")
+
+        let others = try (2...3).map { try scan(as: $0, sources: 1, in: &jobs) }
+        jobs.abort(others[0], SkyError(.failed, "too bad"))
+        for other in others { _ = end(other, in: &jobs) }
+        #expect(jobs.takeResults(of: others[0]) == nil, "it has failed")
+        jobs.releaseResults()
+        #expect(jobs.takeResults(of: others[1]) == nil)
+        let simulation = try submit(CoordinatorStory.simulation(1), as: 4, to: &jobs)
+        _ = end(simulation, in: &jobs)
+        #expect(jobs.takeResults(of: simulation) == nil, "there is nothing to fetch")
+    }
+
+    @Test func `results that nobody asks for are bounded`() throws {
+        var jobs = CoordinatedJobs(ranBefore: .zero)
+        let limit = CoordinatedJobs.unfetchedLimit
+        let ended = try (1...UInt64(limit.jobs + 1)).map { try scan(as: $0, sources: 1, in: &jobs) }
+        for job in ended { _ = end(job, in: &jobs) }
+        #expect(jobs.takeResults(of: ended[0]) == nil)
+        _ = jobs.remove(ended[1])
+        #expect(jobs.takeResults(of: ended[1]) == nil)
+        #expect(jobs.takeResults(of: ended[2]) != nil)
+
+        jobs = CoordinatedJobs(ranBefore: .zero)
+        let small = try scan(as: 1, sources: 1, in: &jobs)
+        let large = try scan(as: 2, sources: 3000, in: &jobs)
+        let bytes = try #require(jobs[large]?.resultBytes)
+        #expect(bytes > 3000 * 100)
+        for job in [small, large] { _ = end(job, in: &jobs) }
+        for number in 0..<UInt64(limit.bytes / bytes) {
+            let other = try scan(as: 3 + number, sources: 3000, in: &jobs)
+            _ = end(other, in: &jobs)
+        }
+        #expect(jobs.takeResults(of: small) == nil)
+        #expect(jobs.takeResults(of: large) == nil)
+        #expect(jobs.takeResults(of: id(2 + UInt64(limit.bytes / bytes))) != nil)
     }
 
     @Test func `a job ends once, and others see its end when it is published`() throws {

@@ -26,6 +26,8 @@ struct CoordinatedJob {
     var isRisky = false
     /// About how many bytes are stored of it, if somebody with a credential submitted it.
     var bytes = 0
+    /// About how many bytes are stored of the results that its plan has.
+    var resultBytes = 0
     /// Why the job was aborted.
     var abort: SkyError?
     /// The report, set when the job's end has been decided, and published when that is stored.

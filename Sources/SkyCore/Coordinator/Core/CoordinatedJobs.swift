@@ -18,6 +18,9 @@ struct CoordinatedJobs {
     private var records: [JobID: CoordinatedJob] = [:]
     private var byToken: [String: JobID] = [:]
     private var deadlines: [(due: Duration, job: JobID)] = []
+    /// The jobs that have ended and whose plans still have their results, the oldest first: whoever watched a job to its end fetches
+    /// them next, and they need not be read from the journal for that.
+    private var unfetched: [JobID] = []
     /// How long all earlier incarnations of the coordinator ran together.
     let ranBefore: Duration
 
@@ -27,6 +30,9 @@ struct CoordinatedJobs {
     private static let longestAge = Duration.seconds(3650 * 86_400)
     /// Largest size in bytes of a stored result that its plan does not need.
     private static let meaninglessLimit = 64
+
+    /// The most results that plans of jobs that have ended have together, in jobs and stored bytes.
+    static let unfetchedLimit = (jobs: 64, bytes: 32 << 20)
 
     init(ranBefore: Duration) { self.ranBefore = ranBefore }
 
@@ -109,6 +115,7 @@ struct CoordinatedJobs {
         (job.published, job.decided) = (replay.published, replay.published)
         job.issued = replay.tasks
         job.isRisky = replay.isRisky
+        job.resultBytes = replay.bytes
         if job.request.submitter != nil {
             let request = (try? JournalText.encode(job.request).count) ?? 0
             // Of a job that has ended, only the report is read. It says how many bytes there are.
@@ -177,10 +184,31 @@ struct CoordinatedJobs {
         activeCount -= 1
         quotas.end(job, of: record.request.submitter)
         records[job]?.stored.ended = wall
-        records[job]?.plan.release()
         records[job]?.uncommitted = [:]
         records[job]?.work = JobWork()
+        if state == .done, record.plan.needsResults { unfetched.append(job) } else { records[job]?.plan.release() }
+        var bytes = unfetched.reduce(0) { $0 + (records[$1]?.resultBytes ?? 0) }
+        let limit = CoordinatedJobs.unfetchedLimit
+        while let oldest = unfetched.first, unfetched.count > limit.jobs || bytes > limit.bytes {
+            bytes -= records[oldest]?.resultBytes ?? 0
+            records[oldest]?.plan.release()
+            unfetched.removeFirst()
+        }
         return report
+    }
+
+    /// The plan of a job that has ended, with its results, which it has once only; `nil` where they have to be read from the journal.
+    mutating func takeResults(of job: JobID) -> (any JobPlan)? {
+        guard let place = unfetched.firstIndex(of: job) else { return nil }
+        unfetched.remove(at: place)
+        defer { records[job]?.plan.release() }
+        return records[job]?.plan
+    }
+
+    /// Releases all results of jobs that have ended.
+    mutating func releaseResults() {
+        for job in unfetched { records[job]?.plan.release() }
+        unfetched = []
     }
 
     /// Forgets a job. The job must have ended.
@@ -190,6 +218,7 @@ struct CoordinatedJobs {
         guard let record = records.removeValue(forKey: job) else { return false }
         if let place = order.firstIndex(of: job) { order.remove(at: place) }
         ended.remove(job)
+        unfetched.removeAll { $0 == job }
         if record.isActive { quotas.end(job, of: record.request.submitter) }
         quotas.remove(record.bytes, of: record.request.submitter)
         if let token = record.stored.token { byToken[token] = nil }
@@ -312,6 +341,7 @@ struct CoordinatedJobs {
             records[job]?.work.add(stored.duration, result.stages, on: name, slots: slots)
         }
         let payload = result.value == nil ? 0 : stored.payload.readableBytes
+        records[job]?.resultBytes += payload
         add(StoredResult.rowBytes + payload, to: job)
         records[job]?.decided.complete(by: stored.node)
         if isCached { counts.cached += 1 } else { counts.completed += 1 }
@@ -320,8 +350,9 @@ struct CoordinatedJobs {
     }
 
     /// Passes a result that counts to the job's plan.
-    mutating func advancePlan(of job: JobID, _ task: TaskID, _ value: TaskResult) -> PlanStep? {
-        records[job]?.plan.completed(task.index, value)
+    mutating func advancePlan(of job: JobID, _ stored: StoredResult, _ value: TaskResult) -> PlanStep? {
+        records[job]?.plan.ran(stored.task.index, value, on: stored.node, took: stored.duration)
+        return records[job]?.plan.completed(stored.task.index, value)
     }
 
     /// Records that a task failed because of its input.

@@ -95,7 +95,7 @@ extension CoordinatorCore {
         store(.result(result))
         keepQuota(of: job)
         publishWhenStored(.completed(task: jobs.label(job, task), node: result.node), of: job)
-        guard let value, let step = jobs.advancePlan(of: job, task, value) else { return }
+        guard let value, let step = jobs.advancePlan(of: job, result, value) else { return }
         apply(step, to: job)
     }
 

@@ -152,6 +152,9 @@ extension CoordinatorCore {
     /// Somebody fetches results of a job. It is not deleted meanwhile to make room for others.
     mutating func use(_ job: JobID) { jobs.use(job, now: now) }
 
+    /// Releases what is kept for whoever may fetch results. They can be read from the journal.
+    mutating func releaseResults() { jobs.releaseResults() }
+
     /// Something is due: entries that have gathered, a deadline, a deletion, or an event of the scheduler.
     mutating func tick() {
         if writeAhead.begin(at: now) { outbox.append(.effect(.write)) }

@@ -9,8 +9,8 @@ struct SkyPlan: JobPlan {
     /// sector, because the backgrounds are large.
     private var backgroundDigest: [UInt8] = []
     private var detectionDigest: [UInt8]?
-    /// Which node scanned which sector. It is filled when results are put together.
-    private var runs: [SectorRun] = []
+    /// Which node scanned which sector, by task.
+    private var runs: [Int: SectorRun] = [:]
 
     init(_ request: SkyRequest) { phases = ScanPhases(request) }
 
@@ -130,18 +130,18 @@ struct SkyPlan: JobPlan {
 
     mutating func release() {
         phases.release()
-        runs = []
+        runs = [:]
     }
 
     mutating func ran(_ task: Int, _ result: TaskResult, on node: String, took duration: Duration) {
         guard case .extracted(let found)? = result.value as? SkyResult else { return }
-        runs.append(
-            SectorRun(sector: found.sector, node: node, duration: duration, sources: found.sources.count))
+        runs[task] = SectorRun(sector: found.sector, node: node, duration: duration, sources: found.sources.count)
     }
 
     var results: any JobResults {
         ScanResults(
-            catalogue: phases.catalogue, preview: phases.preview, runs: runs, background: phases.background,
+            catalogue: phases.catalogue, preview: phases.preview,
+            runs: runs.sorted { $0.key < $1.key }.map(\.value), background: phases.background,
             planes: phases.planes)
     }
 }
