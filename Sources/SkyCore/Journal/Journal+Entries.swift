@@ -89,41 +89,48 @@ extension Journal {
 
     /// Deletes the remaining rows of deleted jobs, a few in each transaction. Other jobs can store their results in
     /// between, and a full disk has room for a small transaction.
-    func sweep() async throws(JournalError) {
+    ///
+    /// - Returns: how much the journal holds then.
+    func sweep() async throws(JournalError) -> JournalRoom {
         while true {
-            var goesOn: Bool
+            var swept: (goesOn: Bool, room: JournalRoom)
             do {
-                goesOn = try await write(Journal.sweepStep)
+                swept = try await write(sweepStep)
             } catch {
                 // The rows deleted so far are in the write-ahead log, and take room there.
                 guard error.kind == .full else { throw error }
                 _ = ballast?.release()
                 await checkpoint()
-                goesOn = try await write(Journal.sweepStep)
+                swept = try await write(sweepStep)
             }
             if isShortOfRoom { await checkpoint() }
-            guard goesOn else { return }
+            guard swept.goesOn else { return swept.room }
         }
     }
 
     /// Deletes some rows of deleted jobs.
     ///
-    /// - Returns: whether there may be more.
-    private static func sweepStep(_ database: Database) throws -> Bool {
-        guard let number = try Int64.fetchOne(database, sql: "SELECT number FROM deletion LIMIT 1") else {
-            return false
+    /// - Returns: whether there may be more, and how much the journal holds then.
+    private func sweepStep(_ database: Database) throws -> (goesOn: Bool, room: JournalRoom) {
+        var left = Journal.sweepRows
+        while left > 0,
+            let number = try Int64.fetchOne(
+                database.cachedStatement(sql: "SELECT number FROM deletion LIMIT 1"))
+        {
+            let keys = [number * Journal.tasksPerJob, (number + 1) * Journal.tasksPerJob]
+            for table in ["result", "failure", "risk"] where left > 0 {
+                try database.run(
+                    """
+                    DELETE FROM \(table) WHERE key IN
+                    (SELECT key FROM \(table) WHERE key >= ? AND key < ? LIMIT ?)
+                    """, [keys[0], keys[1], left])
+                left -= database.changesCount
+            }
+            guard left > 0 else { break }
+            try database.run("DELETE FROM deletion WHERE number = ?", [number])
+            left -= 1
         }
-        let keys = [number * tasksPerJob, (number + 1) * tasksPerJob]
-        for table in ["result", "failure", "risk"] {
-            try database.run(
-                """
-                DELETE FROM \(table) WHERE key IN
-                (SELECT key FROM \(table) WHERE key >= ? AND key < ? LIMIT \(sweepRows))
-                """, [keys[0], keys[1]])
-            if database.changesCount > 0 { return true }
-        }
-        try database.run("DELETE FROM deletion WHERE number = ?", [number])
-        return true
+        return (left <= 0, try room(database))
     }
 
     /// The most rows that one transaction deletes.

@@ -159,8 +159,7 @@ package final class Journal: Sendable {
             appended = try await store(rows, ran: ran, batches)
         }
         if rows.contains(where: \.isDeletion) {
-            try await sweep()
-            appended.room = try await write { [self] in try room($0) }
+            appended.room = try await sweep()
         }
         appended.room.held += logSize
         if appended.room.isFull, logSize > 0 {

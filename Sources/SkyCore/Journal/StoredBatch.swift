@@ -46,8 +46,13 @@ struct StoredBatch: Sendable {
                 Int64(position.number), Int64(position.term), Int64(bitPattern: position.hash), Int64(previous.term),
                 Int64(bitPattern: previous.hash), members, body.map { Data(buffer: $0) },
             ])
+        // Those that are not wanted any more are deleted a few at a time: each deletion costs pages of the disk.
+        guard position.number.isMultiple(of: StoredBatch.deletionInterval) else { return }
         try database.run("DELETE FROM batch WHERE number < ?", [Int64(keepFrom)])
     }
+
+    /// How many batches are stored until those that are not wanted any more are deleted.
+    private static let deletionInterval: UInt64 = 16
 
     /// Stores how far a journal is.
     static func store(_ position: LogPosition, _ set: ReplicaSet, in database: Database) throws {

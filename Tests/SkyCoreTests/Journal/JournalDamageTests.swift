@@ -185,6 +185,20 @@ import Transport
         #expect(left == 0)
     }
 
+    @Test func `all rows of deleted jobs go, however many they are`() async throws {
+        let journal = try Journal.inMemory()
+        let (large, small, kept) = (job(1), job(2), job(3))
+        for job in [large, small, kept] { try await journal.append([.submitted(job)]) }
+        try await journal.append((0..<4500).map { result(large, $0) })
+        try await journal.append((0..<3).map { result(small, $0) } + (0..<5).map { result(kept, $0) })
+        let appended = try await journal.append([.deleted(large.id), .deleted(small.id)])
+        let left = try await journal.queue.read { database in
+            try ["result", "deletion", "job"].map { try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)") }
+        }
+        #expect(left == [5, 0, 1])
+        #expect(appended.room.held < 200_000, "of some 400,000 before")
+    }
+
     @Test func `the next incarnation knows the total running time and the same secret`() async throws {
         let folder = ScratchFolder()
         var secret: [UInt8] = []

@@ -163,8 +163,8 @@ struct ReplicaTests {
         }
         let first = try await add(rows, after: try #require(before.position), isOwn: true)
         var stored = try await store.record()
-        #expect(stored.recent.batches.map(\.position) == [first.position])
-        #expect(stored.recent.batches.first?.content == first.content)
+        #expect(stored.recent.batches.last?.position == first.position)
+        #expect(stored.recent.batches.last?.content == first.content)
         let bytes = try await journal.read { try $0.number("SELECT max(length(body)) FROM batch") }
         #expect((1..<500).contains(bytes))
 
@@ -174,5 +174,11 @@ struct ReplicaTests {
         // Who lacks the first gets a whole copy.
         #expect(stored.recent.after(first.position, bytes: 1 << 20)?.count == 1)
         #expect(stored.recent.after(first.previous, bytes: 1 << 20) == nil)
+
+        var last = second
+        for _ in 0..<40 { last = try await add([], after: last.position, isOwn: true) }
+        let kept = try await journal.read { try $0.number("SELECT count(*) FROM batch") }
+        #expect(kept <= 16, "those that are not wanted are deleted a few at a time")
+        #expect(try await store.record().recent.batches.last?.position == last.position)
     }
 }
