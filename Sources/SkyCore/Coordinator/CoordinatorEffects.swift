@@ -24,9 +24,8 @@ struct CoordinatorEffects: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await watchMembership() }
             if let replica = store.replica { group.addTask { await watch(replica) } }
-            for await effect in effects {
-                group.addTask { await carryOut(effect) }
-            }
+            // They begin in this task, which spares each of them a way through the threads.
+            for await effect in effects { group.addImmediateTask { await carryOut(effect) } }
             group.cancelAll()
         }
     }

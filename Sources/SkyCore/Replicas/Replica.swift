@@ -101,7 +101,7 @@ actor Replica {
         step { $0.begin() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tick() }
-            for await effect in effects { group.addTask { await self.carryOut(effect) } }
+            for await effect in effects { group.addImmediateTask { await self.carryOut(effect) } }
         }
         end()
         for ticket in answers.keys { answers.removeValue(forKey: ticket)?.resume(returning: refusal) }
