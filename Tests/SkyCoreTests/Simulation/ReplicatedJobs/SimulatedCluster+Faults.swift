@@ -20,6 +20,12 @@ extension SimulatedCluster {
         schedule(.replicated(.fault(.ofReplicas(.crash(host, for: delay(10...300))))), after: delay(0...20))
     }
 
+    /// A crash hardly ever comes while several batches are written, and it is then that they may reach the disk in part.
+    mutating func crashInWrite(at host: Int) {
+        guard copies.mayFail, chance(1) else { return }
+        schedule(.replicated(.fault(.ofReplicas(.crash(host, for: delay(10...3000))))), after: delay(0...1))
+    }
+
     mutating func randomFault() -> ReplicatedFault {
         let host = Int.random(in: 0..<hosts.count, using: &random)
         let other = (host + Int.random(in: 1..<hosts.count, using: &random)) % hosts.count

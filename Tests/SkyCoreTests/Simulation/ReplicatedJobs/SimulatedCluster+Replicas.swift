@@ -160,6 +160,7 @@ extension SimulatedCluster {
             schedule(
                 .replicated(.wrote(write, host, session: session, isStored: isStored)),
                 after: hosts[host].slowUntil > now ? delay(100...2000) : delay(1...8))
+            if case .append(let batches, _, _) = write, batches.count > 1 { crashInWrite(at: host) }
         case .send(let request, let replica, let call): send(request, from: host, session, to: replica, call)
         case .answer(let reply, let ticket):
             crashAtWorst(reply, host)
