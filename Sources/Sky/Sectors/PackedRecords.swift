@@ -7,7 +7,7 @@ public protocol NumberRecord: Sendable {
     /// The number of numbers in the record.
     var numberCount: Int { get }
     /// The records that rows of so many numbers are; `nil` if one of them is none. No type implements it: as a requirement it is compiled
-    /// for each type by itself, which takes a third of the time.
+    /// for each type by itself, which takes less than half of the time.
     static func records(_ numbers: UnsafeBufferPointer<Double>, width: Int) -> [Self]?
     /// The numbers of records, row by row; see `records`.
     static func numbers(_ records: [Self], width: Int) -> [Double]?
