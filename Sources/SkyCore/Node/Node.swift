@@ -284,16 +284,19 @@ package final class Node: Sendable {
 
     /// Lets another node take over what cannot begin here: its copy may be whole where this one is damaged.
     private func passOn(_ replica: Replica) async {
-        // Each time to another one, and some times only: nodes that all cannot read it would pass it on for ever.
-        let times = passedOn.withLockedValue { times in
-            times[replica.coordinator, default: 0] += 1
-            return times[replica.coordinator, default: 0]
+        while !Task.isCancelled {
+            // Each time to another one, and some times only: nodes that all cannot read it would pass it on for ever. One that does not
+            // store any more what it lacks does not keep it from the next one.
+            let times = passedOn.withLockedValue { times in
+                times[replica.coordinator, default: 0] += 1
+                return times[replica.coordinator, default: 0]
+            }
+            guard times <= ReplicaSet.limit else { return }
+            guard await replica.handOver(within: Node.handOverTime, to: times - 1) else { continue }
+            return system.logger.notice(
+                "a coordinator that cannot begin here goes on at another node",
+                metadata: ["coordinator": "\(replica.coordinator)"])
         }
-        guard times <= ReplicaSet.limit, await replica.handOver(within: Node.handOverTime, to: times - 1)
-        else { return }
-        system.logger.notice(
-            "a coordinator that cannot begin here goes on at another node",
-            metadata: ["coordinator": "\(replica.coordinator)"])
     }
 
     private func open(

@@ -202,13 +202,13 @@ actor Replica {
 
     /// Lets a standby that has everything take over, and waits until it was asked; it may refuse.
     ///
-    /// - Parameter place: which one of those that can be reached, the best first; `nil` for any.
+    /// - Parameter place: which one of those that can be reached, the best first, and again the best after the last; `nil` for any.
     /// - Returns: whether this replica is the primary no more.
     func handOver(within limit: Duration, to place: Int? = nil) async -> Bool {
         let end = ContinuousClock.now + limit
         while core.isPrimary, !hasEnded, ContinuousClock.now < end {
             var available = available()
-            if let place { available = Array(available.dropFirst(place).prefix(1)) }
+            if let place, !available.isEmpty { available = [available[place % available.count]] }
             step { $0.handOver(to: available) }
             guard (try? await Task.sleep(for: Replica.handOverInterval)) != nil else { break }
         }
