@@ -215,12 +215,12 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
     times = of_rounds["four", "SExtractors"]
     lines = [
         f"{count} frames of 2048 x 2048 in {NIGHT_ROUNDS} rounds, four nodes of one slot on {cores} cores: {median['four']:.2f} frames/s",
-        f"- one node on one core: {median['one']:.2f} frames/s; four nodes have {share:.2f} of {cores} times that",
+        f"- one node on one core: {median['one']:.2f} frames/s; four nodes have {share:.2f} of {cores} times that (≥ 0.85, wish 0.95)",
         f"- one SExtractor: {median['SExtractor']:.2f} frames/s; {cores}, one on each core, have {attained:.2f} of {cores} times that: "
-        f"of what the cores do together, four nodes have {share / attained:.2f} (≥ 0.85, wish 0.95)",
+        f"of what the cores do together, four nodes have {share / attained:.2f}",
         f"- {cores} SExtractors: {median['SExtractors']:.2f} frames/s; four nodes have {times:.2f} times that (≥ 1.30)",
     ]
-    return lines, share >= 0.85 * attained and times >= 1.30
+    return lines, share >= 0.85 and times >= 1.30
 
 
 def large(folder: Path) -> tuple[list[str], bool]:
