@@ -24,6 +24,13 @@ struct LabTests {
         }
     }
 
+    /// Since when a host's node can be found, as it says of itself.
+    ///
+    /// What comes before is how long a program takes to start, of which ten do that at once here, on two cores, as debug
+    /// builds, which need two to three times as long; that is no property of the cluster. `Benchmarks/many-nodes.sh` measures the
+    /// whole with a release build.
+    private func listening(_ lab: Lab, _ name: String) -> Double { lab.views[name]?[name]?.since ?? 0 }
+
     @Test func `ten nodes started together know each other in two seconds, and a newcomer in one`() async throws {
         // Without watchers at first: ten more programs that start would slow the nodes down.
         try await Lab.with(10, watch: false) { lab in
@@ -33,8 +40,8 @@ struct LabTests {
             for observer in names(10) {
                 for (name, event) in lab.views[observer] ?? [:] where name != observer {
                     lab.took(
-                        "ten nodes know each other", from: lab.began, until: event.since, limit: 2000,
-                        "\(observer) of \(name)")
+                        "ten nodes know each other", from: max(listening(lab, observer), listening(lab, name)),
+                        until: event.since, limit: 2000, "\(observer) of \(name)")
                 }
             }
             try await lab.command(
@@ -45,9 +52,12 @@ struct LabTests {
             try await lab.until(within: 20, "the newcomer is listed by all") { lab in
                 names(10).allSatisfy { lab.list(of: $0) == all }
             }
+            try await lab.command("watch h11")
+            try await lab.until(within: 20, "the newcomer lists all") { $0.list(of: "h11") == all }
             for observer in names(10) {
                 let joined = word(lab, observer, "h11", ["joined", "present"], since: added)
-                lab.took("a newcomer is known", from: added, until: joined?.since, limit: 1000, observer)
+                lab.took(
+                    "a newcomer is known", from: listening(lab, "h11"), until: joined?.since, limit: 1000, observer)
             }
             try await lab.until(within: 20, "the newcomer works") { lab in
                 lab.printed.contains { $0.line.contains("\"node\":\"h11\"") }
