@@ -14,10 +14,10 @@ import Transport
     ])
     func `a receipt is what earlier versions made it`(secretLength: UInt8, receipt: UInt64) {
         let receipts = AttemptReceipts(secret: Array(0..<secretLength))
-        #expect(receipts.receipt(for: attempt, on: NodeID(rawValue: 0xAB)) == receipt)
+        #expect(receipts.receipt(for: attempt, basis: 0, on: NodeID(rawValue: 0xAB)) == receipt)
     }
 
-    @Test func `a receipt is of one attempt on one node`() {
+    @Test func `a receipt is of one attempt on one node, and of what its task is based on`() {
         let receipts = AttemptReceipts(secret: Array(0..<32))
         let node = NodeID(rawValue: 0xAB)
         let others = [
@@ -27,8 +27,9 @@ import Transport
             AttemptID(job: JobID(rawValue: 7), task: TaskID(3), number: 2, generation: 6),
         ]
         let values =
-            others.map { receipts.receipt(for: $0, on: node) }
-            + [receipts.receipt(for: attempt, on: node), receipts.receipt(for: attempt, on: NodeID(rawValue: 0xAC))]
+            others.map { receipts.receipt(for: $0, basis: 0, on: node) }
+            + [0, 1, 2].map { receipts.receipt(for: attempt, basis: $0, on: node) }
+            + [receipts.receipt(for: attempt, basis: 0, on: NodeID(rawValue: 0xAC))]
         #expect(Set(values).count == values.count)
     }
 

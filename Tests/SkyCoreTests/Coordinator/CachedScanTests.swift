@@ -33,13 +33,7 @@ import Transport
             sequence: 1, attempt: try #require(attempt),
             outcome: .done(try WireCoder.encode(TaskResult.sky(.inspected(info)))),
             duration: .zero)
-        // The next step is sent once the results are stored.
-        func change(_ event: (inout CoordinatorCore) -> Void) -> CarriedOut {
-            var done = core.carryOut(event)
-            done += core.carryOut { $0.storeAll() }
-            return done
-        }
-        done = change { $0.deliver([header], from: node) }
+        done = core.carryOut { $0.deliver([header], from: node) }
         var rounds = 0
         while rounds < 10, !done.searches.isEmpty {
             rounds += 1
@@ -62,7 +56,7 @@ import Transport
                     }
                     found[TaskID(index)] = try WireCoder.encode(result)
                 }
-                done += change { $0.lookedUp(job, part, found) }
+                done += core.carryOut { $0.lookedUp(job, part, found) }
             }
         }
         #expect(core.jobs[job]?.report == nil, "the picture is not drawn yet")

@@ -14,7 +14,7 @@ import Transport
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(3))
         let earlier = AttemptID(job: job, task: 0, number: 1, generation: 1)
-        let receipt = story.core.dispatch.receipts.receipt(for: earlier, on: story.other)
+        let receipt = story.core.dispatch.receipts.receipt(for: earlier, basis: 0, on: story.other)
         story.deliver(earlier, done, from: story.other)
         story.deliver(earlier, done, from: story.other, receipt: 4711)
         story.deliver(earlier, done, from: story.own, receipt: receipt)
@@ -46,7 +46,7 @@ import Transport
         story.change { $0.claim(attempts, nil, on: NodeID(rawValue: 2)) }
         story.change { $0.claim(attempts, [1, 2], on: NodeID(rawValue: 2)) }
         #expect(story.core.dispatch.scheduler.running(on: story.other) == 0)
-        let proofs = attempts.map { story.core.dispatch.receipts.receipt(for: $0, on: story.other) }
+        let proofs = attempts.map { story.core.dispatch.receipts.receipt(for: $0, basis: 0, on: story.other) }
         story.change { $0.claim(attempts, proofs, on: NodeID(rawValue: 2)) }
         #expect(story.core.dispatch.scheduler.running(on: story.other) == 2)
     }
@@ -61,7 +61,7 @@ import Transport
         let earlier = AttemptID(job: stored.id, task: 0, number: 1, generation: 2)
         story.deliver(
             earlier, done, from: story.other,
-            receipt: story.core.dispatch.receipts.receipt(for: earlier, on: story.other))
+            receipt: story.core.dispatch.receipts.receipt(for: earlier, basis: 0, on: story.other))
         #expect(story.results.isEmpty)
     }
 
@@ -112,16 +112,34 @@ import Transport
         #expect(story.core.jobs.count == 3)
     }
 
-    @Test func `tasks are sent once the results that they need are stored`() throws {
-        var story = CoordinatorStory()
-        _ = try story.submit(CoordinatorStory.scan())
-        story.lease(4, on: story.own)
-        let header = try #require(story.assigned.first?.request)
-        let info = ImageInfo(width: 128, height: 64, bitpix: -32, hdu: 0, hasWCS: false)
-        story.deliver(header.attempt, .done(try WireCoder.encode(TaskResult.sky(.inspected(info)))), from: story.own)
-        #expect(story.assigned.count == 1, "the header is not stored yet")
-        story.store()
-        #expect(story.assigned.map(\.request.task.label) == ["header", "background 1", "background 2"])
+    @Test(arguments: [-32, 16])
+    func `tasks do not wait until what they follow from is stored, and count only where that is the same`(
+        bitpix: Int
+    ) throws {
+        func inspected(_ bitpix: Int) throws -> AttemptOutcome {
+            let info = ImageInfo(width: 128, height: 64, bitpix: bitpix, hdu: 0, hasWCS: false)
+            return .done(try WireCoder.encode(TaskResult.sky(.inspected(info))))
+        }
+        func begin(_ bitpix: Int, generation: UInt64) throws -> CoordinatorStory {
+            var story = CoordinatorStory(generation: generation)
+            _ = try story.submit(CoordinatorStory.scan())
+            story.lease(4, on: story.other)
+            let header = try #require(story.assigned.first?.request)
+            story.deliver(header.attempt, try inspected(bitpix), from: story.other)
+            #expect(story.assigned.map(\.request.task.label) == ["header", "background 1", "background 2"])
+            return story
+        }
+        let lost = try begin(-32, generation: 2)
+        let sent = lost.assigned[1].request
+        guard case .background(_, let sector, let configuration) = sent.task.work.sky else { return }
+        let tile = try BackgroundTile(
+            pixels: .init(repeating: 100, count: 4096), sector: sector, configuration: configuration)
+        // The coordinator died before it had stored the header, and has it read again.
+        var story = try begin(bitpix, generation: 3)
+        story.deliver(
+            sent.attempt, .done(try WireCoder.encode(TaskResult.sky(.background(tile)))), from: story.other,
+            receipt: sent.receipt)
+        #expect(story.results.map(\.task) == (bitpix == -32 ? [0, 1] : [0]))
     }
 
     @Test func `a node that sends nonsense is no longer used, and its tasks run elsewhere`() throws {

@@ -114,7 +114,7 @@ import Transport
         let payload = try WireCoder.encode(TaskResult.sky(.inspected(info)))
         var theirs = mine
         theirs.attempt = AttemptID(job: job, task: mine.attempt.task, number: 1, generation: 1)
-        let receipt = core.dispatch.receipts.receipt(for: theirs.attempt, on: other)
+        let receipt = core.dispatch.receipts.receipt(for: theirs.attempt, basis: 0, on: other)
         _ = core.carryOut { $0.claim([theirs.attempt], [receipt], on: other) }
         #expect(!isInspected(end(theirs, payload, on: other, in: &core)))
         #expect(isInspected(end(mine, payload, on: own, in: &core)), "the coordinator's own does")

@@ -112,15 +112,20 @@ import Transport
 
     @Test func `only the receipt for the same node and a valid incarnation proves an attempt`() {
         let dispatch = dispatch()
-        let receipt = dispatch.receipts.receipt(for: attempt(generation: 2), on: other)
-        func isProven(_ generation: UInt64, on node: NodeID, _ receipt: UInt64?, since: UInt64? = nil) -> Bool {
-            dispatch.isProven(attempt(generation: generation), on: node, receipt, since: since)
+        let receipt = dispatch.receipts.receipt(for: attempt(generation: 2), basis: 9, on: other)
+        func isProven(
+            _ generation: UInt64, on node: NodeID, _ receipt: UInt64?, since: UInt64? = nil, basis: UInt64 = 9
+        ) -> Bool {
+            let question = AttemptReceipts.Question(basis: basis, since: since)
+            return dispatch.isProven(attempt(generation: generation), on: node, receipt, question)
         }
         #expect(isProven(2, on: other, receipt) && isProven(2, on: other, receipt, since: 2))
         #expect(!isProven(2, on: other, nil) && !isProven(2, on: other, receipt &+ 1))
         #expect(!isProven(2, on: own, receipt) && !isProven(1, on: other, receipt))
         #expect(!isProven(2, on: other, receipt, since: 3), "the job began anew after it")
-        let future = dispatch.receipts.receipt(for: attempt(generation: 4), on: other)
+        #expect(!isProven(2, on: other, receipt, basis: 8), "the task follows from other results now")
+        #expect(!dispatch.isProven(attempt(generation: 2), on: other, receipt, nil), "there is no such task")
+        let future = dispatch.receipts.receipt(for: attempt(generation: 4), basis: 9, on: other)
         #expect(!isProven(4, on: other, future))
     }
 
@@ -132,9 +137,9 @@ import Transport
             _ = dispatch.enqueue(event)
         }
         while dispatch.nextActions(now: .zero) != nil {}
-        #expect(dispatch.isBelievable(attempt(), on: other, nil, since: nil))
-        #expect(!dispatch.isBelievable(attempt(2), on: other, nil, since: nil))
-        #expect(!dispatch.isBelievable(attempt(), on: own, nil, since: nil))
+        #expect(dispatch.isBelievable(attempt(), on: other, nil, nil))
+        #expect(!dispatch.isBelievable(attempt(2), on: other, nil, nil))
+        #expect(!dispatch.isBelievable(attempt(), on: own, nil, nil))
     }
 
     @Test func `a result counts once, and is acknowledged when its entries are stored`() throws {

@@ -9,15 +9,13 @@ import Transport
 @Suite struct WriteAheadQueueTests {
     private let job = JobID(rawValue: 7)
 
-    private func event(_ number: Int) -> WriteAheadQueue.Matter {
-        .event(.failed(task: "\(number)", reason: "it was tried"), at: .zero)
-    }
+    private func event(_ number: Int) -> JobEvent.Kind { .failed(task: "\(number)", reason: "it was tried") }
 
     /// The numbers of the events that are released now, in order.
     private func release(_ queue: inout WriteAheadQueue) -> [Int] {
         var numbers: [Int] = []
         while let next = queue.nextReleased() {
-            if case .event(.failed(let task, _), _) = next.matter, let number = Int(task) { numbers.append(number) }
+            if case .failed(let task, _) = next.event, let number = Int(task) { numbers.append(number) }
         }
         return numbers
     }
@@ -34,13 +32,13 @@ import Transport
 
     @Test func `events are released in order, and only after the entry they depend on is stored`() {
         var queue = WriteAheadQueue()
-        queue.wait(event(0), of: job)
+        queue.wait(event(0), of: job, at: .zero)
         #expect(release(&queue) == [0], "it depends on nothing")
         append(1, to: &queue)
-        queue.wait(event(1), of: job)
-        queue.wait(event(2), of: job)
+        queue.wait(event(1), of: job, at: .zero)
+        queue.wait(event(2), of: job, at: .zero)
         append(2, to: &queue)
-        queue.wait(event(3), of: job)
+        queue.wait(event(3), of: job, at: .zero)
         #expect(release(&queue).isEmpty && !queue.isSettled)
         queue.store(1)
         #expect(release(&queue) == [1, 2])
@@ -60,7 +58,7 @@ import Transport
             switch Int.random(in: 0..<4, using: &random) {
             case 0: append(Int.random(in: 0...3, using: &random), to: &queue)
             case 1:
-                queue.wait(event(entries.count), of: job)
+                queue.wait(event(entries.count), of: job, at: .zero)
                 entries.append(queue.lastEntry)
             case 2: queue.store(Int.random(in: 0...4, using: &random))
             default:

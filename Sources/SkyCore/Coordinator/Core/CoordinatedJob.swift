@@ -19,6 +19,8 @@ struct CoordinatedJob {
     var work = JobWork()
     /// The number of tasks that its plan has issued.
     var issued = 0
+    /// What these tasks are based on.
+    var basis = TaskBasis()
     /// The tasks that are looked up among earlier results before the scheduler gets them.
     var search: Search?
     /// Whether to store which of its tasks run on this node, because an earlier incarnation of the coordinator did not end in

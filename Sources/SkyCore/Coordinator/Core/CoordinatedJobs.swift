@@ -49,8 +49,11 @@ struct CoordinatedJobs {
     /// The earliest deadline. It may be that of a job that has ended.
     var nextDeadline: Duration? { deadlines.first?.due }
 
-    /// The first generation of the coordinator whose attempts at a job's tasks count; `nil` for any.
-    func resultsSince(_ job: JobID) -> UInt64? { records[job]?.stored.resultsSince }
+    /// What an attempt must have been made for to count; `nil` where its task was not issued.
+    func question(of attempt: AttemptID) -> AttemptReceipts.Question? {
+        guard let record = records[attempt.job], let basis = record.basis[attempt.task.index] else { return nil }
+        return AttemptReceipts.Question(basis: basis, since: record.stored.resultsSince)
+    }
 
     // MARK: - Beginning
 
@@ -113,7 +116,7 @@ struct CoordinatedJobs {
             CoordinatedJobs.longestAge)
         var job = CoordinatedJob(stored: stored, submittedAt: now - age, plan: replay.plan)
         (job.published, job.decided) = (replay.published, replay.published)
-        job.issued = replay.tasks
+        (job.issued, job.basis) = (replay.tasks, replay.basis)
         job.isRisky = replay.isRisky
         job.resultBytes = replay.bytes
         if job.request.submitter != nil {
@@ -233,6 +236,7 @@ struct CoordinatedJobs {
     /// Numbers the tasks of a plan's next step.
     mutating func issue(_ step: PlanStep, of job: JobID) -> Range<Int> {
         let first = records[job]?.issued ?? 0
+        if step.newTasks > 0 { records[job]?.basis.issue(from: first) }
         records[job]?.issued = first + step.newTasks
         return first..<first + step.newTasks
     }
@@ -352,6 +356,7 @@ struct CoordinatedJobs {
     /// Passes a result that counts to the job's plan.
     mutating func advancePlan(of job: JobID, _ stored: StoredResult, _ value: TaskResult) -> PlanStep? {
         records[job]?.plan.ran(stored.task.index, value, on: stored.node, took: stored.duration)
+        records[job]?.basis.complete(stored.task.index, stored.payload)
         return records[job]?.plan.completed(stored.task.index, value)
     }
 
@@ -367,6 +372,7 @@ struct CoordinatedJobs {
         let isBadInput = records[job]?.badInput.contains(task.index) ?? false
         let reason = (records[job]?.plan.consequence(ofFailed: task.index).map { "\(reason); \($0)" } ?? reason)
         guard let step = records[job]?.plan.failed(task.index, reason, isBadInput: isBadInput) else { return nil }
+        records[job]?.basis.fail(task.index)
         records[job]?.decided.failed += 1
         counts.failed += 1
         let failure = StoredFailure(task: task, reason: reason, isBadInput: isBadInput)

@@ -46,7 +46,7 @@ extension CoordinatorCore {
     private mutating func adopt(_ attempts: [AttemptID], _ proofs: [UInt64]?, on node: NodeID) {
         for (index, attempt) in attempts.enumerated() {
             let receipt = proofs.flatMap { $0.indices.contains(index) ? $0[index] : nil }
-            guard dispatch.isProven(attempt, on: node, receipt, since: jobs.resultsSince(attempt.job)) else { continue }
+            guard dispatch.isProven(attempt, on: node, receipt, jobs.question(of: attempt)) else { continue }
             schedule(.adopted(attempt, on: node))
         }
     }

@@ -49,7 +49,9 @@ extension CoordinatorCore {
             // The scheduler holds a slot for the attempt until it is told that the attempt has failed.
             return schedule(.failed(attempt, on: node, .refused("the job has ended")))
         }
-        let request = dispatch.request(attempt, task, timeLimit: record.request.taskTimeLimit, on: node)
+        let request = dispatch.request(
+            attempt, task, basis: record.basis[attempt.task.index] ?? 0, timeLimit: record.request.taskTimeLimit,
+            on: node)
         guard record.isRisky, node == dispatch.own else { return begin(dispatch.assign(request, to: node)) }
         let isAlone = dispatch.scheduler.isAlone(attempt)
         store(.risked(attempt.job, TaskRisk(task: attempt.task, node: node, isAlone: isAlone)))
@@ -63,8 +65,7 @@ extension CoordinatorCore {
     /// An attempt has ended on a node.
     mutating func complete(_ result: AttemptResult, on node: NodeID) {
         let attempt = result.attempt
-        let since = jobs.resultsSince(attempt.job)
-        guard dispatch.isBelievable(attempt, on: node, result.receipt, since: since) else { return }
+        guard dispatch.isBelievable(attempt, on: node, result.receipt, jobs.question(of: attempt)) else { return }
         switch result.outcome.end {
         case .success(let payload):
             let isComparable = dispatch.scheduler.measuresAlike(node)
@@ -126,16 +127,11 @@ extension CoordinatorCore {
         publishWhenStored(.ended(report), of: job)
     }
 
-    /// Carries out a step of a job's plan. The next tasks wait until the results before them are stored.
+    /// Carries out a step of a job's plan. The next tasks do not wait until the results before them are stored; see `TaskBasis`.
     mutating func apply(_ step: PlanStep, to job: JobID) {
         for event in step.events { publishWhenStored(event, of: job) }
         if let abort = step.abort { return giveUp(job, abort) }
-        let tasks = jobs.issue(step, of: job)
-        guard tasks.lowerBound > 0, !tasks.isEmpty, !writeAhead.isSettled else {
-            return issue(tasks, of: job, isLast: step.isLast)
-        }
-        writeAhead.wait(.step(tasks, isLast: step.isLast), of: job)
-        hurry()
+        issue(jobs.issue(step, of: job), of: job, isLast: step.isLast)
     }
 
     /// Hands the tasks of a step to the scheduler, or has them looked up among earlier results first.

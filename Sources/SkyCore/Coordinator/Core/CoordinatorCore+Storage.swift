@@ -17,22 +17,17 @@ extension CoordinatorCore {
 
     /// Publishes an event when everything that was decided so far is stored.
     mutating func publishWhenStored(_ event: JobEvent.Kind, of job: JobID) {
-        writeAhead.wait(.event(event, at: now), of: job)
+        writeAhead.wait(event, of: job, at: now)
         if writeAhead.isSettled { releaseStored() }
     }
 
-    /// Publishes the events, issues the tasks and sends the attempts that depend only on stored entries, and lets nodes forget
-    /// their stored results.
+    /// Publishes the events and sends the attempts that depend only on stored entries, and lets nodes forget their stored results.
     private mutating func releaseStored() {
         var published: [JobID] = []
         var known: Set<JobID> = []
         while let next = writeAhead.nextReleased() {
-            switch next.matter {
-            case .event(let event, let time):
-                publish(event, of: next.job, at: time)
-                if known.insert(next.job).inserted { published.append(next.job) }
-            case .step(let tasks, let isLast): issue(tasks, of: next.job, isLast: isLast)
-            }
+            publish(next.event, of: next.job, at: next.time)
+            if known.insert(next.job).inserted { published.append(next.job) }
         }
         for job in published { outbox.append(.published(job)) }
         while let request = writeAhead.nextReleasedAttempt() { begin(dispatch.assign(request, to: dispatch.own)) }

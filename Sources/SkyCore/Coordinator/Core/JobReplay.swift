@@ -5,6 +5,7 @@ import Transport
 struct JobReplay: Sendable {
     private(set) var plan: any JobPlan
     private(set) var tasks = 0
+    private(set) var basis = TaskBasis()
     private(set) var isSealed = false
     private(set) var abort: SkyError?
     /// What is wrong with the stored data; `nil` if nothing is.
@@ -44,6 +45,7 @@ struct JobReplay: Sendable {
             return
         }
         plan.ran(result.task.index, value, on: result.node, took: result.duration)
+        basis.complete(result.task.index, result.payload)
         apply(plan.completed(result.task.index, value))
     }
 
@@ -53,12 +55,14 @@ struct JobReplay: Sendable {
         bytes += failure.byteCount
         failedTasks.append(failure.task.index)
         published.failed += 1
+        basis.fail(failure.task.index)
         apply(plan.failed(failure.task.index, failure.reason, isBadInput: failure.isBadInput))
     }
 
     /// Applies a step of the plan: its events, its new tasks, its end.
     private mutating func apply(_ step: PlanStep) {
         events += step.events
+        if step.newTasks > 0 { basis.issue(from: tasks) }
         tasks += step.newTasks
         if step.isLast { isSealed = true }
         if let abort = step.abort { self.abort = abort }

@@ -1,24 +1,18 @@
 import DequeModule
 
 /// Ensures, as a value, that everything is stored before it is published. It holds the entries that were decided, in order, and the
-/// items that wait until the entries that they depend on are stored. The owner writes the entries and reports how many are stored.
+/// events that wait until the entries that they depend on are stored. The owner writes the entries and reports how many are stored.
 ///
-/// Entries are counted from 1 in the order in which they were decided. An item depends on the newest entry of the moment when it
+/// Entries are counted from 1 in the order in which they were decided. An event depends on the newest entry of the moment when it
 /// was added. So it is released after everything that was decided before it, and in the order of the decisions.
 struct WriteAheadQueue {
-    /// An item that waits until an entry is stored.
-    enum Matter {
-        /// An event to publish.
-        case event(JobEvent.Kind, at: Duration)
-        /// The tasks of a plan's next step. They depend on the results before it, which must be the same after a restart.
-        case step(Range<Int>, isLast: Bool)
-    }
-
-    /// An item that waits, and its job.
+    /// An event that waits to be published.
     struct Waiting {
         fileprivate var entry: UInt64
         var job: JobID
-        var matter: Matter
+        var event: JobEvent.Kind
+        /// When it happened.
+        var time: Duration
     }
 
     /// The numbers of the newest entry and of the newest stored entry.
@@ -174,11 +168,11 @@ struct WriteAheadQueue {
     /// The journal cannot store for now, or can again (`nil`).
     mutating func setFailure(_ reason: String?) { failure = reason }
 
-    // MARK: - Items that wait
+    // MARK: - What waits
 
-    /// Keeps an item until everything that has been decided so far is stored.
-    mutating func wait(_ matter: Matter, of job: JobID) {
-        waiting.append(Waiting(entry: lastEntry, job: job, matter: matter))
+    /// Keeps an event until everything that has been decided so far is stored.
+    mutating func wait(_ event: JobEvent.Kind, of job: JobID, at time: Duration) {
+        waiting.append(Waiting(entry: lastEntry, job: job, event: event, time: time))
     }
 
     /// Keeps an attempt until the newest entry is stored.
@@ -193,10 +187,10 @@ struct WriteAheadQueue {
         return true
     }
 
-    /// The next item, if the entry that it depends on is stored.
+    /// The next event, if the entry that it depends on is stored.
     mutating func nextReleased() -> Waiting? {
         guard let first = waiting.first, first.entry <= lastStored else {
-            // This is decided after all items are released, because they may have added new entries.
+            // This is decided after all events are released, because that may have added new entries.
             if lastEntry - lastStored < WriteAheadQueue.backlogLimit / 2 { isBehind = false }
             return nil
         }

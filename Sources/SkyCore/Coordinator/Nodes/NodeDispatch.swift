@@ -125,26 +125,34 @@ struct NodeDispatch {
     // MARK: - Attempts
 
     /// The request to a node to run an attempt.
-    func request(_ attempt: AttemptID, _ task: ScanTask, timeLimit: Duration, on node: NodeID) -> RunRequest {
+    ///
+    /// - Parameter basis: what the task is based on.
+    func request(
+        _ attempt: AttemptID, _ task: ScanTask, basis: UInt64, timeLimit: Duration, on node: NodeID
+    ) -> RunRequest {
         var task = task
         if scheduler.hasFailed(before: attempt) { task.rehearsal.failsFirstAttempt = false }
         var request = RunRequest(attempt: attempt, task: task, timeLimit: timeLimit)
-        request.receipt = receipts.receipt(for: attempt, on: node)
+        request.receipt = receipts.receipt(for: attempt, basis: basis, on: node)
         return request
     }
 
-    /// Whether an attempt was sent to that node in this incarnation or an earlier one.
+    /// Whether an attempt was sent to that node in this incarnation or an earlier one, and answers what its task asks now.
     ///
-    /// - Parameter since: the first generation whose attempts count; `nil` for any.
-    func isProven(_ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?, since: UInt64?) -> Bool {
-        guard let receipt, attempt.generation <= incarnation.generation else { return false }
-        if let since, attempt.generation < since { return false }
-        return receipts.receipt(for: attempt, on: node) == receipt
+    /// - Parameter question: what the task asks; `nil` where there is no such task.
+    func isProven(
+        _ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?, _ question: AttemptReceipts.Question?
+    ) -> Bool {
+        guard let receipt, let question, attempt.generation <= incarnation.generation else { return false }
+        if let since = question.since, attempt.generation < since { return false }
+        return receipts.receipt(for: attempt, basis: question.basis, on: node) == receipt
     }
 
     /// Whether a node's report on an attempt counts. An attempt that is known to run there needs no proof.
-    func isBelievable(_ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?, since: UInt64?) -> Bool {
-        scheduler.isRunning(attempt, on: node) || isProven(attempt, on: node, receipt, since: since)
+    func isBelievable(
+        _ attempt: AttemptID, on node: NodeID, _ receipt: UInt64?, _ question: AttemptReceipts.Question?
+    ) -> Bool {
+        scheduler.isRunning(attempt, on: node) || isProven(attempt, on: node, receipt, question)
     }
 
     // MARK: - Results
