@@ -1,14 +1,13 @@
 // MARK: - When the next tick is needed
 
 extension ReplicaCore {
-    /// How long it may take until the next `tick`. A replica that has nothing to do is seldom woken, because each node has one for
-    /// every coordinator whose journal it keeps.
+    /// How long it may take until the next `tick`, if nothing happens meanwhile. A replica that has nothing to do is seldom woken,
+    /// because each node has one for every coordinator whose journal it keeps.
     var tickPause: Duration {
         switch role {
         case .standby:
-            // What happens meanwhile only moves the end of the primary's silence back.
-            return calmPause(
-                until: mayVote ? lastContact + policy.adoptAfter : now + ReplicaCore.calmPause)
+            let silent = policy.adoptAfter * (mayVote ? 1 : 2)
+            return calmPause(until: max(lastContact + silent, mayStandAt))
         case .candidate: return ReplicaCore.shortPause
         case .primary(let primary):
             // Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
@@ -22,13 +21,9 @@ extension ReplicaCore {
     }
 
     private static var shortPause: Duration { .milliseconds(100) }
-    /// Short enough that a standby that is asked to take over, and that then has to look for standbys of its own, is not slow.
-    private static var calmPause: Duration { .milliseconds(400) }
     private static var lonelyPause: Duration { .seconds(1) }
 
-    private func calmPause(until due: Duration) -> Duration {
-        min(max(due - now, ReplicaCore.shortPause), ReplicaCore.calmPause)
-    }
+    private func calmPause(until due: Duration) -> Duration { max(due - now, ReplicaCore.shortPause) }
 
     private func hasAll(_ follower: Follower<Content>) -> Bool {
         guard case .following = follower.phase else { return false }

@@ -65,6 +65,9 @@ actor Replica {
     private var takenWrite: ReplicaWrite<CopiedRows>?
     private var lastProposal: UInt64 = 0
     private var lastError: JournalError?
+    /// When the next tick is due, and what ends the wait for it.
+    private var nextTick: Duration = .zero
+    private var sooner = Latch()
     /// Whether nothing is carried out any more.
     private var hasEnded = false
     /// Whether a coordinator works with the journal, or did until a moment ago.
@@ -111,6 +114,7 @@ actor Replica {
     /// Ends `run` when the calls that are under way are done. Nothing begins any more.
     func end() {
         hasEnded = true
+        sooner.open()
         effectsInput.finish()
         eventsInput.finish()
     }
@@ -124,9 +128,13 @@ actor Replica {
     private static let takenOver = JournalError(.unprotected, "another node has taken this journal over")
 
     private func tick() async {
-        while !hasEnded {
-            do { try await Task.sleep(for: core.tickPause) } catch { return }
-            let available = available()
+        while !hasEnded, !Task.isCancelled {
+            nextTick = core.now + core.tickPause
+            sooner = Latch()
+            // What happens meanwhile may need a tick sooner.
+            if await sooner.wait(atMost: nextTick - now) { continue }
+            guard !Task.isCancelled else { return }
+            let available = core.isPrimary ? available() : []
             step { $0.tick(available: available) }
             updateReport()
         }
@@ -323,6 +331,7 @@ actor Replica {
 
     private func step(_ event: (inout ReplicaCore<CopiedRows>) -> Void) {
         for output in core.at(now, event) { handle(output) }
+        if core.now + core.tickPause < nextTick { sooner.open() }
     }
 
     private func handle(_ output: ReplicaCore<CopiedRows>.Output) {
