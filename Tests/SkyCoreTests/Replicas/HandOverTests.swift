@@ -8,7 +8,7 @@ import Transport
 @testable import SkyCore
 
 /// A primary that has another replica take over.
-@Suite(.timeLimit(.minutes(2))) struct HandOverTests {
+@Suite(.timeLimit(.minutes(3))) struct HandOverTests {
     /// Three replicas that call each other in one process.
     private final class Wire: Sendable {
         private struct State {
@@ -83,7 +83,7 @@ import Transport
     }
 
     private func eventually(_ holds: () async -> Bool) async -> Bool {
-        let limit = ContinuousClock.now + .seconds(60)
+        let limit = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < limit {
             if await holds() { return true }
             await Task.yield()
