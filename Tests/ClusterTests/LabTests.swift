@@ -26,9 +26,9 @@ struct LabTests {
 
     /// Since when a host's node can be found, as it says of itself.
     ///
-    /// What comes before is how long a program takes to start, of which ten do that at once here, on two cores, as debug
-    /// builds, which need two to three times as long; that is no property of the cluster. `Benchmarks/many-nodes.sh` measures the
-    /// whole with a release build.
+    /// What comes before is the start of a program. Ten debug builds start at once here, perhaps on two cores, and need two to
+    /// three times the processor time of a release build; that is no property of the cluster. `Benchmarks/many-nodes.sh` measures
+    /// the whole with a release build.
     private func listening(_ lab: Lab, _ name: String) -> Double { lab.views[name]?[name]?.since ?? 0 }
 
     @Test func `ten nodes started together know each other in two seconds, and a newcomer in one`() async throws {

@@ -1,4 +1,3 @@
-import CDeflate
 import Foundation
 import NIOCore
 import NIOFoundationCompat
@@ -22,7 +21,7 @@ struct CopiedRows: LogContent, Codable, Hashable {
     /// Rows that came from elsewhere. They are not looked into before they are stored.
     init(body: ByteBuffer) {
         self.body = body
-        digest = CopiedRows.digest(of: body)
+        digest = body.contentDigest
     }
 
     /// - Parameter ran: how long the coordinator has run, in all its incarnations.
@@ -47,18 +46,6 @@ struct CopiedRows: LogContent, Codable, Hashable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(body)
-    }
-
-    /// Two checksums of different kinds, which find every damage that a disk or a cable does. Nobody who has the key needs to
-    /// make up a collision.
-    private static func digest(of body: ByteBuffer) -> UInt64 {
-        body.withUnsafeReadableBytes { bytes in
-            guard let start = bytes.baseAddress else { return 1 }
-            let (crc, adler) = (
-                libdeflate_crc32(0, start, bytes.count), libdeflate_adler32(1, start, bytes.count)
-            )
-            return UInt64(crc) << 32 | UInt64(adler)
-        }
     }
 
     /// The body as a journal keeps it that holds the results themselves, too: without their long payloads. So those are not written

@@ -128,7 +128,7 @@ actor Replica {
     private static let takenOver = JournalError(.unprotected, "another node has taken this journal over")
 
     private func tick() async {
-        while !hasEnded, !Task.isCancelled {
+        while !hasEnded {
             nextTick = core.now + core.tickPause
             sooner = Latch()
             // What happens meanwhile may need a tick sooner.

@@ -131,7 +131,10 @@ import Transport
         }
         let lost = try begin(-32, generation: 2)
         let sent = lost.assigned[1].request
-        guard case .background(_, let sector, let configuration) = sent.task.work.sky else { return }
+        guard case .background(_, let sector, let configuration) = sent.task.work.sky else {
+            Issue.record("\(sent.task.label) is not a background")
+            return
+        }
         let tile = try BackgroundTile(
             pixels: .init(repeating: 100, count: 4096), sector: sector, configuration: configuration)
         // The coordinator died before it had stored the header, and has it read again.

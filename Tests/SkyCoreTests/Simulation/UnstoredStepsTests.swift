@@ -65,8 +65,8 @@ private struct UnstoredSteps {
     }
 
     mutating func run() throws {
-        try joinAll()
-        try change { _ = try? $0.submit(CoordinatorStory.scan(), token: nil, as: JobID(rawValue: 7)) }
+        joinAll()
+        change { _ = try? $0.submit(CoordinatorStory.scan(), token: nil, as: JobID(rawValue: 7)) }
         try store(unstored.count)
         for _ in 0..<60 where violations.isEmpty {
             switch Int.random(in: 0..<20, using: &random) {
@@ -83,13 +83,13 @@ private struct UnstoredSteps {
             }
             try store(unstored.count)
             now += .seconds(1)
-            try change { $0.tick() }
+            change { $0.tick() }
         }
         violations += journal.violations
         if journal.jobs[job]?.report?.state != .done { violations.append("it never ended") }
     }
 
-    private mutating func change(_ event: (inout CoordinatorCore) -> Void) throws {
+    private mutating func change(_ event: (inout CoordinatorCore) -> Void) {
         now += .milliseconds(10)
         follow(core.carryOut(at: now, event))
         for node in nodes.map(\.id) {
@@ -125,9 +125,9 @@ private struct UnstoredSteps {
                 receipt: request.receipt))
     }
 
-    private mutating func joinAll() throws {
+    private mutating func joinAll() {
         for node in nodes {
-            try change { $0.joined(node.id, name: "\(node.id)", isDraining: false) }
+            change { $0.joined(node.id, name: "\(node.id)", isDraining: false) }
         }
     }
 
@@ -140,9 +140,9 @@ private struct UnstoredSteps {
         for id in journal.order {
             guard let job = journal.jobs[id] else { continue }
             let replay = journal.replay(job, isRisky: false)
-            try change { $0.restore(job, replay) }
+            change { $0.restore(job, replay) }
         }
-        try joinAll()
+        joinAll()
         // Each node may be heard at once, or later.
         for node in nodes.indices where Bool.random(using: &random) { try deliver(from: node) }
     }
@@ -182,7 +182,7 @@ private struct UnstoredSteps {
             else { continue }
             if try WireCoder.encode(task) != questions[result.duration] { seen.stale += 1 }
         }
-        try change { core in
+        change { core in
             let request =
                 core.nextCollection(from: id)
                 ?? CollectRequest(
@@ -197,7 +197,7 @@ private struct UnstoredSteps {
 
     private mutating func store(_ count: Int) throws {
         try append(count)
-        try change { $0.stored(count, in: nil) }
+        change { $0.stored(count, in: nil) }
     }
 
     private mutating func append(_ count: Int) throws {

@@ -45,13 +45,14 @@ extension CoordinatorCore {
     }
 
     private mutating func send(_ attempt: AttemptID, to node: NodeID) {
-        guard let record = jobs[attempt.job], record.isActive, let task = record.plan.task(attempt.task.index) else {
+        guard let record = jobs[attempt.job], record.isActive, let task = record.plan.task(attempt.task.index),
+            let basis = record.basis[attempt.task.index]
+        else {
             // The scheduler holds a slot for the attempt until it is told that the attempt has failed.
             return schedule(.failed(attempt, on: node, .refused("the job has ended")))
         }
         let request = dispatch.request(
-            attempt, task, basis: record.basis[attempt.task.index] ?? 0, timeLimit: record.request.taskTimeLimit,
-            on: node)
+            attempt, task, basis: basis, timeLimit: record.request.taskTimeLimit, on: node)
         guard record.isRisky, node == dispatch.own else { return begin(dispatch.assign(request, to: node)) }
         let isAlone = dispatch.scheduler.isAlone(attempt)
         store(.risked(attempt.job, TaskRisk(task: attempt.task, node: node, isAlone: isAlone)))

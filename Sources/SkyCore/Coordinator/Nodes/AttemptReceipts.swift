@@ -9,7 +9,7 @@ struct AttemptReceipts: Sendable {
     /// What a task asks, as far as it may have asked something else in an earlier incarnation.
     struct Question {
         /// The results that the task follows from; see `TaskBasis`.
-        var basis: UInt64 = 0
+        var basis: UInt64
         /// The first generation of the coordinator whose attempts count; `nil` for any.
         var since: UInt64?
     }
