@@ -8,7 +8,7 @@ import Transport
 
 /// A plan's next tasks are sent out before the results that they follow from are stored. Here a coordinator dies at any moment, and the
 /// image has another size or other pixels whenever somebody reads it: what is stored in the end must fit together all the same.
-@Suite struct UnstoredStepsTests {
+@Suite struct UnstoredStepsHistoryTests {
     @Test func `every stored result answers what its plan asks, whatever was lost before`() throws {
         var seen = UnstoredSteps.Sights()
         for seed in 0..<400 as Range<UInt64> {
