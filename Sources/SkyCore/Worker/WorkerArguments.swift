@@ -1,5 +1,3 @@
-package import Glibc
-
 /// What a worker process is started with. The daemon writes it and the worker reads it, without the parser of command lines, which
 /// takes milliseconds that a scan would wait for.
 package struct WorkerArguments: Hashable, Sendable {
@@ -10,7 +8,7 @@ package struct WorkerArguments: Hashable, Sendable {
     package var name: String
     /// How many bytes of address space it may have.
     package var memory: UInt64
-    package var parent: pid_t
+    package var parent: Int32
     /// Whether the daemon has handed over the rules of what may be read.
     package var hasRuleset: Bool
     /// Where images may be read; empty for everywhere.
@@ -20,7 +18,7 @@ package struct WorkerArguments: Hashable, Sendable {
     package static let command = "worker"
 
     package init(
-        socket: String, cluster: String, name: String, memory: UInt64, parent: pid_t, hasRuleset: Bool,
+        socket: String, cluster: String, name: String, memory: UInt64, parent: Int32, hasRuleset: Bool,
         readFolders: [String]
     ) {
         (self.socket, self.cluster, self.name, self.memory) = (socket, cluster, name, memory)
@@ -41,7 +39,7 @@ package struct WorkerArguments: Hashable, Sendable {
         guard words.count >= 11, words[0] == WorkerArguments.command else { return nil }
         let names = stride(from: 1, to: 11, by: 2).map { words[$0] }
         guard names == ["--socket", "--cluster", "--name", "--memory", "--parent"], let memory = UInt64(words[8]),
-            let parent = pid_t(words[10])
+            let parent = Int32(words[10])
         else { return nil }
         self.init(
             socket: words[2], cluster: words[4], name: words[6], memory: memory, parent: parent, hasRuleset: false,

@@ -11,6 +11,8 @@ struct EmbeddedNode: Sendable {
     struct EarlyWork: Sendable {
         /// The first job of the command, which submits it again.
         let submission: Submission
+        /// So many workers are started together with the node. The tasks that need more start them.
+        let workers: Int
         /// What the command itself can do beside the node's start.
         let beside: @Sendable () async -> Void
     }
@@ -23,9 +25,6 @@ struct EmbeddedNode: Sendable {
     private let headStart: Duration
     /// The program whose `worker` command is a worker process.
     private let executable: String
-
-    /// So many workers are started together with the node. The tasks that need more start them.
-    private static let firstWorkers = 2
 
     init(
         _ options: ClusterOptions, early: EarlyWork?, _ logger: Logger, headStart: Duration,
@@ -97,7 +96,7 @@ struct EmbeddedNode: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await node.run() }
             if let early {
-                group.addTask { await node.startWorkers(EmbeddedNode.firstWorkers) }
+                group.addTask { await node.startWorkers(early.workers) }
                 group.addTask { await early.beside() }
             }
             group.addTask { await beginEarly(node, handle) }

@@ -19,7 +19,7 @@ import Testing
     /// A node that is not needed at once, with a worker's program that ends at once.
     private func node(early: Submission, beside: @escaping @Sendable () async -> Void = {}) throws -> EmbeddedNode {
         EmbeddedNode(
-            try ClusterOptions.parse([]), early: EmbeddedNode.EarlyWork(submission: early, beside: beside),
+            try ClusterOptions.parse([]), early: EmbeddedNode.EarlyWork(submission: early, workers: 2, beside: beside),
             Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, headStart: .zero, executable: "/bin/false")
     }
 
