@@ -8,6 +8,7 @@ package struct WorkerArguments: Hashable, Sendable {
     package var name: String
     /// How many bytes of address space it may have.
     package var memory: UInt64
+    /// The number of the daemon's process.
     package var parent: Int32
     /// Whether the daemon has handed over the rules of what may be read.
     package var hasRuleset: Bool
