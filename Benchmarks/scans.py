@@ -193,17 +193,16 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
         return run([*before, *skynode(frames, folder / "out", "--node", address, *one_of_many)], folder)
 
     # One core has half of the frames, so that it does not take longer than the others.
-    rounds = [frames[number::NIGHT_ROUNDS] for number in range(NIGHT_ROUNDS)]
+    few = frames[: max(1, count // 2)]
     on_one = ("taskset", "--cpu-list", "0")
     rates: dict[str, list[float]] = {"four": [], "one": [], "SExtractors": [], "SExtractor": []}
     with nodes(folder / "four", 4, 1) as four, nodes(folder / "one", 1, 1, *on_one) as one:
         ours(four, frames[:4])
         ours(one, frames[:1], *on_one)
-        for many in rounds:
-            few = many[: max(1, len(many) // 2)]
+        for _ in range(NIGHT_ROUNDS):
             rates["one"].append(len(few) / ours(one, few, *on_one))
-            rates["four"].append(len(many) / ours(four, many))
-            rates["SExtractors"].append(len(many) / theirs(many, cores))
+            rates["four"].append(len(frames) / ours(four, frames))
+            rates["SExtractors"].append(len(frames) / theirs(frames, cores))
             rates["SExtractor"].append(len(few) / theirs(few, 1))
     median = {kind: statistics.median(of) for kind, of in rates.items()}
     of_rounds = {
@@ -214,7 +213,7 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
     share, attained = of_rounds["four", "one"] / cores, of_rounds["SExtractors", "SExtractor"] / cores
     times = of_rounds["four", "SExtractors"]
     lines = [
-        f"{count} frames of 2048 x 2048 in {NIGHT_ROUNDS} rounds, four nodes of one slot on {cores} cores: {median['four']:.2f} frames/s",
+        f"{count} frames of 2048 x 2048, {NIGHT_ROUNDS} rounds, four nodes of one slot on {cores} cores: {median['four']:.2f} frames/s",
         f"- one node on one core: {median['one']:.2f} frames/s; four nodes have {share:.2f} of {cores} times that (≥ 0.85, wish 0.95)",
         f"- one SExtractor: {median['SExtractor']:.2f} frames/s; {cores}, one on each core, have {attained:.2f} of {cores} times that: "
         f"of what the cores do together, four nodes have {share / attained:.2f}",
@@ -261,7 +260,7 @@ def children(process: int) -> list[int]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scans", allow_abbrev=False)
     parser.add_argument("--rounds", type=int, default=5, help="times that each program runs")
-    parser.add_argument("--frames", type=int, default=200, help="frames of the night")
+    parser.add_argument("--frames", type=int, default=200, help="frames of the night, in each of five rounds")
     parser.add_argument("--parts", default="frames,night,large", help="frames, night, large, with commas in between")
     parser.add_argument("--check", action="store_true", help="fail where a target is missed")
     options = parser.parse_args()
