@@ -40,7 +40,7 @@ package final class Journal: Sendable {
     }
     private let currentLimits: NIOLockedValueBox<JournalLimits>
     let counts = NIOLockedValueBox(CacheCounts())
-    private let isSyncedAlways = NIOLockedValueBox(false)
+    private let isSyncedAlways: NIOLockedValueBox<Bool>
     private let appends = Atomic(0)
     let path: String?
     /// The lock on the folder, which is held as long as the journal is open.
@@ -90,7 +90,11 @@ package final class Journal: Sendable {
             configuration.label = "journal"
             configuration.prepareDatabase { try Journal.prepare($0, inMemory: path == nil) }
             let ballast = isCopy ? nil : folder.map { JournalBallast(folder: $0.path) }
-            let (queue, beginning) = try Journal.begin(path, configuration, ballast, term: term, isCopy: isCopy)
+            // What is acknowledged to a primary, or by another node, must survive a loss of power.
+            let isReplicated = isCopy || term > 0
+            isSyncedAlways = NIOLockedValueBox(isReplicated)
+            let (queue, beginning) = try Journal.begin(
+                path, configuration, ballast, term: term, isCopy: isCopy, isReplicated: isReplicated)
             (incarnation, wasClosed) = (beginning.incarnation, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
             hasCopies = try queue.read { try StoredBatch.read($0)?.set.members.count ?? 0 > 1 }
@@ -110,7 +114,8 @@ package final class Journal: Sendable {
     /// Opens the file and begins an incarnation in it. On a full disk, this uses the room that is kept for deletions,
     /// because nobody can ask a node to delete anything if it does not start.
     private static func begin(
-        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?, term: UInt64, isCopy: Bool
+        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?, term: UInt64, isCopy: Bool,
+        isReplicated: Bool
     ) throws -> (DatabaseQueue, Beginning) {
         func begin() throws -> (DatabaseQueue, Beginning) {
             let queue =
@@ -118,8 +123,6 @@ package final class Journal: Sendable {
                 ?? DatabaseQueue(configuration: configuration)
             try migrate(queue)
             let beginning = try queue.write { try isCopy ? .ofCopy : beginIncarnation($0, term: term) }
-            // What is acknowledged to a primary, or by another node, must survive a loss of power.
-            let isReplicated = isCopy || term > 0
             try queue.writeWithoutTransaction {
                 try relax($0, disk: path.flatMap(DiskSpace.init(of:)), isReplicated: isReplicated)
             }
