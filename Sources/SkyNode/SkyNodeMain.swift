@@ -44,13 +44,14 @@ enum SkyNodeMain {
                 try await WorkerProcess(arguments: worker).run()
                 exit(ExitStatus.done.rawValue)
             }
-            if let complaint = CommandPath(arguments).complaint { throw CommandFailure(.usage, complaint) }
+            let path = CommandPath(arguments)
+            if let complaint = path.complaint { throw CommandFailure(.usage, complaint) }
             if ShortHelp.isAsked(arguments) {
                 let help = ShortHelp(arguments, root: try CommandInfo.root(), width: Console.outputColumns ?? 80)
                 printHelp(help.lines.joined(separator: "\n"))
                 exit(Console.closeOutput(ExitStatus.done.rawValue))
             }
-            var command = try SkyNodeCommand.parseAsRoot()
+            var command = try path.command()
             // This is the command that runs for months.
             if command is ServeCommand { spare() }
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -25,6 +25,22 @@ struct UsageTests {
     }
 
     @Test(arguments: [
+        "version", "version --help", "version --version", "version x", "doctor --node a", "doctor --nod a", "jobs list",
+        "jobs help",
+        "help version", "version help", "--version",
+    ])
+    func `a command is parsed to the same, and with the same errors, as by the program's parser`(line: String) throws {
+        func outcome(_ parse: ([String]) throws -> any ParsableCommand) -> String {
+            do {
+                return String(describing: try parse(line.split(separator: " ").map(String.init)))
+            } catch {
+                return SkyNodeCommand.fullMessage(for: error)
+            }
+        }
+        #expect(outcome { try CommandPath($0).command() } == outcome { try SkyNodeCommand.parseAsRoot($0) })
+    }
+
+    @Test(arguments: [
         ("sacn", "did you mean skynode scan?"), ("sacn --help", "did you mean skynode scan?"),
         ("help jbos", "did you mean skynode jobs?"), ("drain dome-2", "did you mean skynode nodes drain?"),
         ("drain --help", "did you mean skynode nodes drain?"), ("jobs cancle 7f", "did you mean skynode jobs cancel?"),

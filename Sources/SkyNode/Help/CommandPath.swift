@@ -26,6 +26,22 @@ struct CommandPath {
         return nil
     }
 
+    /// The command of the line.
+    ///
+    /// The program's parser makes the list of a command's options twice, the command's own once, and that is most of what a parser
+    /// does. Where the latter finds a fault, or help is asked for, the former says so, because it knows what the command is called.
+    ///
+    /// - Throws: the errors of the parser.
+    func command() throws -> any ParsableCommand {
+        if let word = arguments.first, let leaf = CommandPath.subcommand(word, of: SkyNodeCommand.self),
+            leaf.configuration.subcommands.isEmpty,
+            let command = try? leaf.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == leaf
+        {
+            return command
+        }
+        return try SkyNodeCommand.parseAsRoot(arguments)
+    }
+
     /// The option that is probably meant by one that the program itself does not have; `nil` where nobody knows.
     static func nearestOption(_ option: String) -> String? {
         if ["-V", "-v", "-version"].contains(option) { return "--version" }
