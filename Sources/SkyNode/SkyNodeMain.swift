@@ -51,18 +51,25 @@ enum SkyNodeMain {
                 printHelp(help.lines.joined(separator: "\n"))
                 exit(Console.closeOutput(ExitStatus.done.rawValue))
             }
-            var command = try path.command()
-            // This is the command that runs for months.
-            if command is ServeCommand { spare() }
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
+            try await run(path, mayNeedNode: arguments.first == ScanCommand._commandName)
         } catch {
             exit(Console.closeOutput(report(error)))
         }
         exit(Console.closeOutput(ExitStatus.done.rawValue))
+    }
+
+    /// - Parameter mayNeedNode: whether the command will perhaps have a node of its own.
+    private static func run(_ path: CommandPath, mayNeedNode: Bool) async throws {
+        async let lookedUp: Void = mayNeedNode ? EmbeddedNode.lookUpTypes() : ()
+        var command = try path.command()
+        // This is the command that runs for months.
+        if command is ServeCommand { spare() }
+        if var asynchronous = command as? any AsyncParsableCommand {
+            try await asynchronous.run()
+        } else {
+            try command.run()
+        }
+        await lookedUp
     }
 
     /// Makes this process take less while it has nothing to do. A command that computes is faster without this.

@@ -34,6 +34,19 @@ struct EmbeddedNode: Sendable {
         self.executable = executable
     }
 
+    /// Makes a node, and lets it go. Swift looks up a type and what it conforms to when it is first used, which is most of what a
+    /// node's start takes. A command can have that done while its line is still parsed.
+    static func lookUpTypes() async {
+        var settings = ClusterSettings(name: Defaults.name)
+        settings.logger = Logger(label: "skynode") { _ in SwiftLogNoOpLogHandler() }
+        let nodeSettings = NodeSettings(cluster: settings, slots: 1, executable: Defaults.executable)
+        guard let journal = try? Journal.inMemory(), let node = try? Node(nodeSettings, journal: journal) else {
+            return
+        }
+        try? await node.start()
+        await node.system.shutdown()
+    }
+
     /// Runs `body`, and the node beside it. When `body` has returned, the node leaves in order, and its workers end with it.
     ///
     /// - Throws: what `body` throws; `CommandFailure` where the node stops by itself.
