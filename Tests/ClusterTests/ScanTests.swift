@@ -286,7 +286,7 @@ import Testing
                     "scan", image, "--node", cluster.addresses[0], "-o", folder.file("out"), "--sector", "128",
                     "--no-picture", "--format", "json",
                 ])
-            var retried = 0
+            var (killed, retried) = (0, 0)
             // Never twice in the same task, because a task that seems to kill its workers is given up.
             var (hurt, since) = (nil as String?, 10)
             for await line in process.lines {
@@ -295,17 +295,18 @@ import Testing
                 guard event.event == "completed" else { continue }
                 since += 1
                 if event.task == hurt { hurt = nil }
-                // Where it had nothing to do just then, nothing is retried, and another one is killed.
+                // Where it had nothing to do just then, nothing is retried, and another one is killed; and where these lines are read
+                // late, before the first one's end is heard of.
                 if retried < 2, hurt == nil, since > 10, let worker = cluster.workers(of: 0).first {
                     kill(worker, SIGKILL)
-                    since = 0
+                    (killed, since) = (killed + 1, 0)
                 }
             }
             let ended = await process.end()
-            #expect(retried == 2)
+            #expect(retried >= 2 && retried <= killed, "\(retried) attempts for \(killed) workers")
             #expect(ended.status == 0)
             let end = try #require(EventLine.end(of: ended.output))
-            #expect(end.failed == 0 && end.retried == 2)
+            #expect(end.failed == 0 && end.retried == retried)
             #expect(try await Skynode.run("nodes", "--node", cluster.addresses[0]).status == 0)
         }
     }
