@@ -58,6 +58,8 @@ enum SkyNodeMain {
         exit(Console.closeOutput(ExitStatus.done.rawValue))
     }
 
+    /// Parses the command, and runs it.
+    ///
     /// - Parameter mayNeedNode: whether the command will perhaps have a node of its own.
     private static func run(_ path: CommandPath, mayNeedNode: Bool) async throws {
         async let lookedUp: Void = mayNeedNode ? EmbeddedNode.lookUpTypes() : ()

@@ -283,30 +283,30 @@ import Testing
             let process = try RunningProcess(
                 Skynode.path,
                 [
-                    "scan", image, "--node", cluster.addresses[0], "-o", folder.file("out"), "--sector", "128",
+                    "scan", image, "--node", cluster.addresses[0], "-o", folder.file("out"), "--sector", "64",
                     "--no-picture", "--format", "json",
                 ])
-            var (killed, retried) = (0, 0)
+            var retried = 0
             // Never twice in the same task, because a task that seems to kill its workers is given up.
-            var (hurt, since) = (nil as String?, 10)
+            var (hurt, since) = (nil as String?, 200)
             for await line in process.lines {
                 guard let event = EventLine(line) else { continue }
                 if event.event == "retrying" { (hurt, retried) = (event.task, retried + 1) }
                 guard event.event == "completed" else { continue }
                 since += 1
                 if event.task == hurt { hurt = nil }
-                // Where it had nothing to do just then, nothing is retried, and another one is killed; and where these lines are read
-                // late, before the first one's end is heard of.
-                if retried < 2, hurt == nil, since > 10, let worker = cluster.workers(of: 0).first {
+                // Where it had nothing to do just then, nothing is retried, and another one is killed. On a busy machine many lines come
+                // that were written before the first one's end.
+                if retried < 2, hurt == nil, since > 200, let worker = cluster.workers(of: 0).first {
                     kill(worker, SIGKILL)
-                    (killed, since) = (killed + 1, 0)
+                    since = 0
                 }
             }
             let ended = await process.end()
-            #expect(retried >= 2 && retried <= killed, "\(retried) attempts for \(killed) workers")
+            #expect(retried == 2)
             #expect(ended.status == 0)
             let end = try #require(EventLine.end(of: ended.output))
-            #expect(end.failed == 0 && end.retried == retried)
+            #expect(end.failed == 0 && end.retried == 2)
             #expect(try await Skynode.run("nodes", "--node", cluster.addresses[0]).status == 0)
         }
     }

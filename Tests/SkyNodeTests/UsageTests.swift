@@ -26,8 +26,7 @@ struct UsageTests {
 
     @Test(arguments: [
         "version", "version --help", "version --version", "version x", "doctor --node a", "doctor --nod a", "jobs list",
-        "jobs help",
-        "help version", "version help", "--version",
+        "jobs help", "help version", "version help", "--version",
     ])
     func `a command is parsed to the same, and with the same errors, as by the program's parser`(line: String) throws {
         func outcome(_ parse: ([String]) throws -> any ParsableCommand) -> String {

@@ -1,3 +1,4 @@
+import Fixtures
 import Foundation
 import Testing
 
@@ -6,16 +7,14 @@ import Testing
 /// What a scan begins before it knows whether there are other nodes.
 struct FirstJobTests {
     @Test func `one worker is started early for one small image, and two for all else`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = ScratchFolder()
         func file(_ name: String, size: UInt64) throws -> String {
-            let place = folder.appending(path: name)
-            #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
-            let handle = try FileHandle(forWritingTo: place)
+            let path = "\(folder.path)/\(name)"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            let handle = try #require(FileHandle(forWritingAtPath: path))
             try handle.truncate(atOffset: size)
             try handle.close()
-            return place.path
+            return path
         }
         let (small, large) = (try file("small.fits", size: 1 << 20), try file("large.fits", size: 8 << 20))
         func workers(_ images: [String], reference: String? = nil) throws -> Int? {
