@@ -1,6 +1,6 @@
 """What a scan takes, beside SExtractor and Python's sep on the same frames in the same run.
 
-    Benchmarks/scans.sh [--rounds 5] [--parts frames,night,large] [--check]      make scan-benchmark OPTIONS="..."
+    Benchmarks/scans.sh [--rounds 5] [--parts start,frames,night,large] [--check]      make scan-benchmark OPTIONS="..."
 
 Whole processes, by the clock: start, reading, scanning, writing. SExtractor measures the columns that most people ask it for: positions,
 AUTO, one aperture, radii, ellipse, FWHM, CLASS_STAR, flags; SkyNet its usual ones, which are more. SkyNet's ways:
@@ -12,11 +12,13 @@ AUTO, one aperture, radii, ellipse, FWHM, CLASS_STAR, flags; SkyNet its usual on
 
 A round takes each program once, one after the other, so that a slow minute of the machine is everybody's; the table has medians. What
 takes more than half a minute runs once only. SExtractor has its own default limits of memory: larger ones make it slower. Frames are
-synthetic, of 32-bit floats: 4096 x 4096 pixels; a night of 2048 x 2048 over four nodes; one of 20,000 x 20,000.
+synthetic, of 32-bit floats: 4096 x 4096 pixels; a night of 2048 x 2048 over four nodes; one of 20,000 x 20,000; for the start, which
+has its own rounds, one of 256 x 256.
 """
 
 import argparse
 import contextlib
+import json
 import os
 import shutil
 import statistics
@@ -51,6 +53,9 @@ COLUMNS = (
 NETWORK = Path("/usr/share/source-extractor/default.nnw")
 LONG = 30
 NIGHT_ROUNDS = 5
+START_ROUNDS = 25
+# Milliseconds that the program, its node and the first worker may take to start.
+START_LIMIT = 60
 WAYS = ("as typed", "one catalogue", "alone", "daemon")
 # Nobody else is in this group.
 GROUP = "239.255.71.9:47199"
@@ -222,6 +227,35 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
     return lines, share >= 0.85 and times >= 1.30
 
 
+def start(folder: Path) -> tuple[list[str], bool]:
+    """What a command with a node of its own takes before it works: the program, its node, and the first worker, up to its answer."""
+    frame = folder / "small.fits"
+    synthetic(frame, 256, stars=40, galaxies=0, fwhm=3.2)
+    words = [*skynode([frame], folder / "x.fits", "--alone"), "--timing", "--format", "json"]
+    times: dict[str, list[float]] = {part: [] for part in ("program", "node", "worker", "whole")}
+    for number in range(START_ROUNDS + 1):
+        program = run([PROGRAM, "version"], folder)
+        began = time.monotonic()
+        done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=folder)
+        whole = time.monotonic() - began
+        timing = next(event for line in done.stdout.splitlines() if (event := json.loads(line))["event"] == "timing")
+        steps = {step["step"]: step["seconds"] for step in timing["steps"]}
+        # The first round warms files.
+        if number:
+            for part, seconds in zip(
+                times, (program, steps["start"] + steps["submission"], steps["header"], whole), strict=True
+            ):
+                times[part].append(seconds * 1000)
+    medians = {part: statistics.median(found) for part, found in times.items()}
+    total = medians["program"] + medians["node"] + medians["worker"]
+    lines = [
+        f"a start: {total:.0f} ms (≤ {START_LIMIT}): the program {medians['program']:.0f} ms, its node {medians['node']:.0f}, the first "
+        f"worker {medians['worker']:.0f}",
+        f"- a whole scan of 256 x 256 pixels: {medians['whole']:.0f} ms; medians of {START_ROUNDS} rounds",
+    ]
+    return lines, total <= START_LIMIT
+
+
 def large(folder: Path) -> tuple[list[str], bool]:
     """One frame of 20,000 x 20,000 pixels, and the memory that a worker takes for it."""
     frame = folder / "large.fits"
@@ -261,17 +295,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scans", allow_abbrev=False)
     parser.add_argument("--rounds", type=int, default=5, help="times that each program runs")
     parser.add_argument("--frames", type=int, default=200, help="frames of the night, in each of five rounds")
-    parser.add_argument("--parts", default="frames,night,large", help="frames, night, large, with commas in between")
+    parser.add_argument("--parts", default="start,frames,night,large", help="start, frames, night, large, with commas in between")
     parser.add_argument("--check", action="store_true", help="fail where a target is missed")
     options = parser.parse_args()
     parts = options.parts.split(",")
-    if unknown := set(parts) - {"frames", "night", "large"}:
+    if unknown := set(parts) - {"start", "frames", "night", "large"}:
         sys.exit(f"scans: there is no part {sorted(unknown)[0]}")
     if not shutil.which("source-extractor"):
         sys.exit("scans: source-extractor is missing; Benchmarks/scans.sh installs it")
     is_met = True
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as path:
         folder = Path(path)
+        if "start" in parts:
+            lines, met = start(folder)
+            is_met = is_met and met
+            print("\n".join(lines) + "\n", flush=True)
         if "frames" in parts:
             head = ["frame", "sources, SExtractor / SkyNet", "SExtractor", "Python sep", *WAYS, "typed to one catalogue"]
             print("| " + " | ".join(head) + " |\n|" + "---|" * len(head), flush=True)

@@ -15,6 +15,7 @@
 #include <spawn.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -68,4 +69,37 @@ static inline int linux_permitted_capabilities(__u64 *permitted) {
     int status = (int)syscall(__NR_capget, &header, sets);
     *permitted = (__u64)sets[1].permitted << 32 | sets[0].permitted;
     return status;
+}
+// The macros that lay out what goes with a message are none that Swift imports (cmsg(3)). One byte, and a descriptor if it is not
+// negative, cross a pair of sockets.
+union linux_descriptor_message { struct cmsghdr header; char room[CMSG_SPACE(sizeof(int))]; };
+static inline long linux_send_byte(int socket, unsigned char byte, int descriptor) {
+    union linux_descriptor_message control = {0};
+    struct iovec bytes = {&byte, 1};
+    struct msghdr message = {0};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control.room;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof descriptor);
+        *(int *)CMSG_DATA(header) = descriptor;
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+static inline long linux_receive_byte(int socket, unsigned char *byte, int *descriptor) {
+    union linux_descriptor_message control = {0};
+    struct iovec bytes = {byte, 1};
+    struct msghdr message = {0};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof control.room;
+    long count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *header = count == 1 ? CMSG_FIRSTHDR(&message) : 0;
+    if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) *descriptor = *(int *)CMSG_DATA(header);
+    return count;
 }

@@ -53,14 +53,16 @@ import Testing
         let rules = try await ReadRules(place.policy, logger: Logger(label: "none") { _ in SwiftLogNoOpLogHandler() })
             .current()
         let errors = place.folder.file("errors")
+        let gate = try StartGate()
+        gate.open(with: rules?.ruleset)
         let process = try await ChildProcess.start(
             Skynode.path,
             arguments: [
                 "worker", "--socket", "none", "--cluster", "none", "--name", place.folder.path, "--memory",
                 "\(4 << 30)", "--parent", "\(getpid())",
-            ] + (rules != nil && confined ? ["--ruleset"] : []) + (confined ? [] : ["--unconfined"])
+            ] + (confined ? ["--gate"] : ["--unconfined"])
                 + ["--try-reading"] + place.files,
-            standardError: errors, ruleset: confined ? rules?.ruleset : nil)
+            standardError: errors, gate: confined ? gate : nil)
         #expect(await process.hasEnded(within: .seconds(60)))
         let lines = try String(contentsOfFile: errors, encoding: .utf8).split(separator: "\n")
         let results = lines.map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }
@@ -95,6 +97,24 @@ import Testing
     func `a worker cannot use`(_ name: String) async throws {
         let results = try await Self.confined.value
         #expect(results[name] == "refused (Operation not permitted)")
+    }
+
+    @Test func `a worker whose daemon never lets it go ends with the daemon's end of the gate`() async throws {
+        let folder = try ScratchFolder()
+        var gate: StartGate? = try StartGate()
+        let process = try await ChildProcess.start(
+            Skynode.path,
+            arguments: [
+                "worker", "--socket", folder.file("socket"), "--cluster", "none", "--name", "w", "--memory",
+                "\(4 << 30)", "--parent", "\(getpid())", "--gate",
+            ],
+            standardError: folder.file("errors"), gate: gate)
+        #expect(process.isRunning)
+        gate = nil
+        #expect(await process.hasEnded(within: .seconds(60)))
+        #expect(
+            try String(contentsOfFile: folder.file("errors"), encoding: .utf8)
+                == "skynode: the daemon that started this worker is gone\n")
     }
 
     @Test func `a worker reads images, and nothing else succeeds`() async throws {

@@ -5,21 +5,19 @@ import Glibc
 /// The confinement of a worker process, which reads files of strangers with C libraries. If such a file takes the process over, it
 /// can do no more than this.
 package enum Sandbox {
-    /// The number under which a worker finds the ruleset that its daemon hands it.
-    package static let rulesetDescriptor: Int32 = 3
-
     /// Before anything else is done, and before there is a second thread, because Landlock confines the thread that asks for it and
     /// those that it starts: no rights by programs with the set-user-ID bit, no files but those of the ruleset, and only the
     /// system calls that a worker makes.
     ///
-    /// - Parameter hasRuleset: whether the daemon has handed over a ruleset.
-    /// - Throws: `SkyError` if the kernel has what is needed and refuses it. The worker must not go on then.
-    package static func enter(hasRuleset: Bool) throws(SkyError) {
+    /// - Parameter hasGate: whether the daemon holds this process back until it hands over a ruleset (`StartGate`).
+    /// - Throws: `SkyError` if the kernel has what is needed and refuses it, or the daemon is gone. The worker must not go on then.
+    package static func enter(hasGate: Bool) throws(SkyError) {
+        let ruleset = hasGate ? try StartGate.wait() : nil
         guard linux_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0 else { throw failure("no new privileges") }
         try giveUpCapabilities()
-        if hasRuleset {
-            guard linux_landlock_restrict_self(rulesetDescriptor) == 0 else { throw failure("Landlock") }
-            close(rulesetDescriptor)
+        if let ruleset {
+            guard linux_landlock_restrict_self(ruleset) == 0 else { throw failure("Landlock") }
+            close(ruleset)
         }
         if ConfinementSupport.kernelHasFilter { try SystemCallFilter.beforeLink().install() }
     }

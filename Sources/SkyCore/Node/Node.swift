@@ -34,10 +34,18 @@ package final class Node: Sendable {
     private let given: Revocations
     private let pixels: (store: PixelStore, actor: PixelActor)
 
-    /// - Parameter journal: where the node's coordinator keeps what it must not forget.
-    ///
+    /// The workers of a node that is made later: some can be loaded meanwhile.
+    package static func workers(_ settings: NodeSettings) -> WorkerPool {
+        WorkerPool(
+            executable: settings.executable, memory: settings.workerMemory, groups: settings.controlGroups,
+            reads: settings.reads, logger: settings.cluster.logger)
+    }
+
+    /// - Parameters:
+    ///   - journal: where the node's coordinator keeps what it must not forget.
+    ///   - workers: those of the node (`workers(_:)`), which ends them; `nil` for new ones.
     /// - Throws: `JournalError` where what is stored about copies cannot be read.
-    package init(_ settings: NodeSettings, journal: Journal) throws(JournalError) {
+    package init(_ settings: NodeSettings, journal: Journal, workers: WorkerPool? = nil) throws(JournalError) {
         var cluster = settings.cluster
         cluster.arithmetic = cluster.arithmetic ?? JobKinds.arithmetic.text
         let system = ClusterSystem(cluster)
@@ -55,9 +63,8 @@ package final class Node: Sendable {
         pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
             (store, PixelActor(actorSystem: system) { await store.serve($0) })
         }
-        let workers = WorkerPool(
-            executable: settings.executable, memory: settings.workerMemory, pixels: store,
-            groups: settings.controlGroups, reads: settings.reads, logger: logger)
+        let workers = workers ?? Node.workers(settings)
+        workers.setPixels(store)
         self.workers = workers
         let (drains, drained) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
         self.drains = drains
@@ -115,8 +122,11 @@ package final class Node: Sendable {
         try await system.start()
     }
 
-    /// Starts workers for the tasks that will come soon.
-    package func startWorkers(_ count: Int) async { await workers.start(min(count, slots)) }
+    /// Ends what was begun of a node that does not run.
+    package func abandon() async {
+        await system.shutdown()
+        await workers.close()
+    }
 
     /// Takes no new work, and waits until the tasks that run here have ended and their results are fetched.
     ///

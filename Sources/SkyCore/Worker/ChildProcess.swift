@@ -25,20 +25,24 @@ final class ChildProcess: Sendable {
     private init(signal: @escaping Signal) { self.signal = signal }
 
     /// - Parameters:
-    ///   - ruleset: what the process gets as descriptor `Sandbox.rulesetDescriptor`.
+    ///   - gate: what the process gets as descriptor `StartGate.descriptor`.
     ///   - makeGroup: makes the control group that the process runs in, which is removed with the process. It is called in the
     ///     thread that starts the process.
     /// - Throws: `SkyError` if the program cannot be started.
     static func start(
-        _ executable: String, arguments: [String], standardError: String, ruleset: LandlockRuleset? = nil,
+        _ executable: String, arguments: [String], standardError: String, gate: StartGate? = nil,
         group makeGroup: @escaping @Sendable () -> ControlGroup? = { nil },
         signal: @escaping Signal = { group, signal in _ = Glibc.kill(-group, signal) }
     ) async throws(SkyError) -> ChildProcess {
         let process = ChildProcess(signal: signal)
+        // The thread lives as long as the process, and whoever waits at a gate learns from its end that it will not open.
+        let gate = NIOLockedValueBox(gate)
         let fault: SkyError? = await withCheckedContinuation { continuation in
             let hasThread = DetachedThread.start {
                 let group = makeGroup()
-                switch spawn(executable, arguments, standardError, ruleset) {
+                let end = spawn(executable, arguments, standardError, gate.withLockedValue { $0 })
+                gate.withLockedValue { $0 = nil }
+                switch end {
                 case .failure(let error):
                     group?.remove()
                     continuation.resume(returning: error)
@@ -62,7 +66,7 @@ final class ChildProcess: Sendable {
     }
 
     private static func spawn(
-        _ executable: String, _ arguments: [String], _ standardError: String, _ ruleset: LandlockRuleset?
+        _ executable: String, _ arguments: [String], _ standardError: String, _ gate: StartGate?
     ) -> Result<pid_t, SkyError> {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -72,10 +76,8 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         // Nothing else that is open here is a worker's business.
-        if let ruleset {
-            posix_spawn_file_actions_adddup2(&actions, ruleset.descriptor, Sandbox.rulesetDescriptor)
-        }
-        posix_spawn_file_actions_addclosefrom_np(&actions, Sandbox.rulesetDescriptor + (ruleset == nil ? 0 : 1))
+        if let gate { posix_spawn_file_actions_adddup2(&actions, gate.processEnd, StartGate.descriptor) }
+        posix_spawn_file_actions_addclosefrom_np(&actions, StartGate.descriptor + (gate == nil ? 0 : 1))
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -10,43 +10,41 @@ package struct WorkerArguments: Hashable, Sendable {
     package var memory: UInt64
     /// The number of the daemon's process.
     package var parent: Int32
-    /// Whether the daemon has handed over the rules of what may be read.
-    package var hasRuleset: Bool
     /// Where images may be read; empty for everywhere.
     package var readFolders: [String]
 
     /// The first word of such a command line.
     package static let command = "worker"
+    /// Says that the daemon holds the worker back until it hands over the rules of what may be read (`StartGate`).
+    package static let gate = "--gate"
 
     package init(
-        socket: String, cluster: String, name: String, memory: UInt64, parent: Int32, hasRuleset: Bool,
-        readFolders: [String]
+        socket: String, cluster: String, name: String, memory: UInt64, parent: Int32, readFolders: [String]
     ) {
         (self.socket, self.cluster, self.name, self.memory) = (socket, cluster, name, memory)
-        (self.parent, self.hasRuleset, self.readFolders) = (parent, hasRuleset, readFolders)
+        (self.parent, self.readFolders) = (parent, readFolders)
     }
 
     /// The command line without the program's name.
     var words: [String] {
         [
             WorkerArguments.command, "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
-            "--parent", "\(parent)",
-        ] + (hasRuleset ? ["--ruleset"] : []) + readFolders.flatMap { ["--read-folder", $0] }
+            "--parent", "\(parent)", WorkerArguments.gate,
+        ] + readFolders.flatMap { ["--read-folder", $0] }
     }
 
     /// - Parameter words: the command line without the program's name.
     /// - Returns: `nil` if a daemon does not write that.
     package init?(_ words: [String]) {
-        guard words.count >= 11, words[0] == WorkerArguments.command else { return nil }
+        guard words.count >= 12, words[0] == WorkerArguments.command else { return nil }
         let names = stride(from: 1, to: 11, by: 2).map { words[$0] }
         guard names == ["--socket", "--cluster", "--name", "--memory", "--parent"], let memory = UInt64(words[8]),
-            let parent = Int32(words[10])
+            let parent = Int32(words[10]), words[11] == WorkerArguments.gate
         else { return nil }
         self.init(
-            socket: words[2], cluster: words[4], name: words[6], memory: memory, parent: parent, hasRuleset: false,
+            socket: words[2], cluster: words[4], name: words[6], memory: memory, parent: parent,
             readFolders: [])
-        var rest = words.dropFirst(11)
-        if rest.first == "--ruleset" { (hasRuleset, rest) = (true, rest.dropFirst()) }
+        var rest = words.dropFirst(12)
         while rest.count >= 2, rest.first == "--read-folder" {
             readFolders.append(rest[rest.startIndex + 1])
             rest = rest.dropFirst(2)

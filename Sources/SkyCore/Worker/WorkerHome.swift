@@ -7,22 +7,28 @@ import Transport
 /// The place of a node's workers: a folder that only this user can enter, with the socket that they connect to, and an
 /// actor system of their own, separate from the cluster's.
 final class WorkerHome: Sendable {
-    let system: ClusterSystem
+    /// What workers reach through the socket.
+    private struct Reception {
+        var system: ClusterSystem
+        var listener: WorkerListener
+        /// This reference is needed because an actor system does not keep its actors alive.
+        var pixels: PixelActor
+    }
+
     private let folder: WorkerFolder
     private let socket: String
     private let cluster: String
-    private let listener: WorkerListener
+    /// Begins to listen at the socket. Workers are loaded meanwhile.
+    private let opening: Task<Reception, any Error>
     private let logger: Logger
     private let hasLoggedUnlike = Atomic(false)
 
     /// How long a worker may take to start and to say hello.
     static let startLimit = Duration.seconds(20)
 
-    /// This reference is needed because an actor system does not keep its actors alive.
-    private let pixels: PixelActor
-
     /// - Parameter pixels: where the workers get parts of images that this node cannot open.
-    init(pixels store: PixelStore?, logger: Logger) async throws {
+    /// - Throws: `SkyError` if there is no folder to be had.
+    init(pixels: @escaping @Sendable () -> PixelStore?, logger: Logger) throws {
         self.logger = logger
         folder = try WorkerFolder()
         socket = folder.path("socket")
@@ -32,46 +38,58 @@ final class WorkerHome: Sendable {
         settings.cluster = cluster
         settings.listen = .unixSocket(path: socket)
         settings.logger = logger
-        let system = ClusterSystem(settings)
-        self.system = system
-        pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
-            PixelActor(actorSystem: system) { request in
-                await store?.fetch(request) ?? .unavailable("this node asks no others for pixels")
+        opening = Task { [settings] in
+            let system = ClusterSystem(settings)
+            let pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
+                PixelActor(actorSystem: system) { request in
+                    await pixels()?.fetch(request) ?? .unavailable("this node asks no others for pixels")
+                }
             }
-        }
-        do {
             try await system.start()
-        } catch {
-            folder.remove()
-            throw error
+            return Reception(system: system, listener: WorkerListener(system), pixels: pixels)
         }
-        listener = WorkerListener(system)
     }
 
-    /// Starts a worker and waits until it has said hello.
+    /// Whether there is a socket that workers can connect to. If there is none, another home may have one.
+    var isOpen: Bool { get async { (try? await opening.value) != nil } }
+
+    /// Starts a worker and waits until it has said hello. The process is loaded while its rules are made and the socket is opened,
+    /// and does nothing before.
     ///
     /// - Parameters:
     ///   - memory: how many bytes of address space the worker may have.
     ///   - groups: where the worker gets a control group; `nil` if it stays in the daemon's group.
-    ///   - ruleset: what the worker may read; `nil` on a machine without Landlock.
+    ///   - rules: what the worker may read.
     ///   - folders: the folders that the worker may read, for its messages; none if it may read everywhere.
+    /// - Returns: the process, its actor, and the number of its rules, `nil` on a machine without Landlock.
     func start(
-        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, ruleset: LandlockRuleset?,
-        folders: [String]
-    ) async throws -> (ChildProcess, NodeID) {
+        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, folders: [String]
+    ) async throws -> (process: ChildProcess, actor: WorkerActor, rules: Int?) {
+        async let making = rules.current()
+        let gate = try StartGate()
         let process = try await ChildProcess.start(
             executable,
             arguments: WorkerArguments(
-                socket: socket, cluster: cluster, name: name, memory: memory, parent: getpid(),
-                hasRuleset: ruleset != nil, readFolders: folders
+                socket: socket, cluster: cluster, name: name, memory: memory, parent: getpid(), readFolders: folders
             ).words,
-            standardError: folder.path(name + ".stderr"), ruleset: ruleset
+            standardError: folder.path(name + ".stderr"), gate: gate
         ) { groups?.group(named: name, memory: memory) }
+        let (made, reception): (ReadRules.Rules?, Reception)
         do {
-            let worker = try await listener.hello(of: name, from: process, within: WorkerHome.startLimit)
+            (made, reception) = (try await making, try await opening.value)
+        } catch {
+            _ = await process.end(within: .zero)
+            unlink(folder.path(name + ".stderr"))
+            throw error
+        }
+        gate.open(with: made?.ruleset)
+        do {
+            let worker = try await reception.listener.hello(of: name, from: process, within: WorkerHome.startLimit)
             // Its program or its libraries may have been replaced since the daemon was started.
             guard worker.arithmetic == JobKinds.arithmetic.text else { throw unlike(worker) }
-            return (process, worker.node)
+            let actor = try WorkerActor.resolve(
+                id: ActorAddress(node: worker.node, name: WorkerActor.wellKnownName), using: reception.system)
+            return (process, actor, made?.number)
         } catch {
             let end = await process.end(within: .milliseconds(200))
             throw SkyError(.failed, "\(error); it \(end) \(lastWords(of: name) ?? "")")
@@ -107,8 +125,10 @@ final class WorkerHome: Sendable {
     }
 
     func close() async {
-        await system.shutdown()
-        listener.stop()
+        if let reception = try? await opening.value {
+            await reception.system.shutdown()
+            reception.listener.stop()
+        }
         folder.remove()
     }
 }

@@ -2,6 +2,7 @@ import Base
 import Distributed
 import Glibc
 package import Logging
+import NIOConcurrencyHelpers
 import Transport
 
 /// The worker processes of a node. They are started when first needed and kept for the next task.
@@ -28,8 +29,8 @@ package actor WorkerPool {
     private let executable: String
     private let memory: UInt64
     private let logger: Logger
-    /// Where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
-    private let pixels: PixelStore?
+    /// Where workers get parts of images that this node cannot open; `nil` until the node gives it.
+    private let pixels = NIOLockedValueBox<PixelStore?>(nil)
     /// Where workers get control groups; `nil` if they stay in this process's group.
     private let groups: ControlGroups?
     private let readPolicy: ReadPolicy
@@ -51,21 +52,22 @@ package actor WorkerPool {
     /// - Parameters:
     ///   - executable: the program whose `worker` command is a worker process.
     ///   - memory: how many bytes of address space each worker may have.
-    ///   - pixels: where workers get parts of images that this node cannot open; `nil` if they get them nowhere.
     ///   - groups: where workers get control groups; `nil` if they stay in this process's group.
     ///   - reads: what workers may read.
     package init(
-        executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), pixels: PixelStore? = nil,
-        groups: ControlGroups? = nil, reads: ReadPolicy = ReadPolicy(), logger: Logger
+        executable: String, memory: UInt64 = MachineMemory.shareOfWorker(among: 1), groups: ControlGroups? = nil,
+        reads: ReadPolicy = ReadPolicy(), logger: Logger
     ) {
         self.groups = groups
         readPolicy = reads
         readRules = ReadRules(reads, logger: logger)
         self.executable = executable
-        self.pixels = pixels
         self.memory = memory
         self.logger = logger
     }
+
+    /// Says where workers get parts of images that this node cannot open.
+    nonisolated func setPixels(_ store: PixelStore) { pixels.withLockedValue { $0 = store } }
 
     /// Runs a task in a worker process. Never throws: how it ends is what is returned, with the stages of its work if they are
     /// known.
@@ -157,7 +159,7 @@ package actor WorkerPool {
     }
 
     /// Starts workers, so that the next tasks find as many. Returns at once.
-    func start(_ count: Int) {
+    package func start(_ count: Int) {
         guard !isClosed, idle.count + starting.count < count else { return }
         for _ in idle.count + starting.count..<count {
             lastStart += 1
@@ -203,20 +205,20 @@ package actor WorkerPool {
             throw SkyError(
                 .failed, "\(stuck.count) worker processes wait for a disk or a shared folder that does not answer")
         }
-        async let read = readRules.current()
         let home = try await openHome()
-        let rules = try await read
         if let pause = restarts.pause(at: .now) { try await Task.sleep(for: pause) }
         lastNumber += 1
         let name = "worker-\(lastNumber)"
-        let process: ChildProcess
-        let node: NodeID
+        let (process, actor, rules): (ChildProcess, WorkerActor, Int?)
         do {
-            (process, node) = try await home.start(
-                executable, name: name, memory: memory, groups: groups, ruleset: rules?.ruleset,
-                folders: readPolicy.folders)
+            (process, actor, rules) = try await home.start(
+                executable, name: name, memory: memory, groups: groups, rules: readRules, folders: readPolicy.folders)
         } catch {
             if !Task.isCancelled { restarts.failed(at: .now) }
+            if await !home.isOpen, self.home === home {
+                self.home = nil
+                await home.close()
+            }
             throw error
         }
         restarts.succeeded()
@@ -224,14 +226,14 @@ package actor WorkerPool {
             hasMissedGroup = true
             logger.warning("a worker has no control group of its own", metadata: ["below": "\(groups.folder)"])
         }
-        let actor = try WorkerActor.resolve(
-            id: ActorAddress(node: node, name: WorkerActor.wellKnownName), using: home.system)
-        return Worker(name: name, process: process, actor: actor, rules: rules?.number)
+        return Worker(name: name, process: process, actor: actor, rules: rules)
     }
 
     private func openHome() async throws -> WorkerHome {
         if let home { return home }
-        let task = opening ?? Task { [pixels, logger] in try await WorkerHome(pixels: pixels, logger: logger) }
+        let task =
+            opening
+            ?? Task { [pixels, logger] in try WorkerHome(pixels: { pixels.withLockedValue { $0 } }, logger: logger) }
         opening = task
         let opened: WorkerHome
         do {

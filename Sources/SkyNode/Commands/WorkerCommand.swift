@@ -16,8 +16,8 @@ struct WorkerCommand: AsyncParsableCommand {
     @Option var name: String
     @Option var memory: UInt64
     @Option var parent: pid_t
-    /// Whether the daemon has handed over the rules of what may be read.
-    @Flag var ruleset = false
+    /// Whether the daemon holds this process back until it hands over the rules of what may be read.
+    @Flag var gate = false
     /// Where images may be read; empty for everywhere.
     @Option(name: .customLong("read-folder")) var readFolders: [String] = []
 
@@ -32,7 +32,7 @@ struct WorkerCommand: AsyncParsableCommand {
     ///   the start of its first worker.
     static func enterSandbox(_ arguments: ArraySlice<String>) throws(SkyError) {
         let isComparison = arguments.contains("--try-reading") && arguments.contains("--unconfined")
-        if !isComparison { try Sandbox.enter(hasRuleset: arguments.contains("--ruleset")) }
+        if !isComparison { try Sandbox.enter(hasGate: arguments.contains(WorkerArguments.gate)) }
     }
 
     func run() async throws {
@@ -41,7 +41,7 @@ struct WorkerCommand: AsyncParsableCommand {
             return try await runTrials()
         }
         let arguments = WorkerArguments(
-            socket: socket, cluster: cluster, name: name, memory: memory, parent: parent, hasRuleset: ruleset,
+            socket: socket, cluster: cluster, name: name, memory: memory, parent: parent,
             readFolders: readFolders)
         try await WorkerProcess(arguments: arguments).run()
     }

@@ -44,7 +44,7 @@ struct EmbeddedNode: Sendable {
             return
         }
         try? await node.start()
-        await node.system.shutdown()
+        await node.abandon()
     }
 
     /// Runs `body`, and the node beside it. When `body` has returned, the node leaves in order, and its workers end with it.
@@ -57,11 +57,21 @@ struct EmbeddedNode: Sendable {
         var nodeSettings = NodeSettings(
             cluster: settings, slots: options.slots ?? Defaults.slots, executable: executable)
         nodeSettings.reads.secrets = (options.network.security.secrets + [Defaults.dataHome]).map(Defaults.absolute)
-        let node = try Node(nodeSettings, journal: try Journal.inMemory())
+        let workers = Node.workers(nodeSettings)
+        // A worker is loaded while the rest of the node is made. Where other nodes are searched for first, it waits for that.
+        let earlyWorkers = min(early?.workers ?? 0, nodeSettings.slots)
+        if headStart == .zero { await workers.start(earlyWorkers) }
+        let node: Node
+        do {
+            node = try Node(nodeSettings, journal: try Journal.inMemory(), workers: workers)
+        } catch {
+            await workers.close()
+            throw error
+        }
         let handle = Handle(CoordinatorConnection(node.coordinator), listen: settings.listen)
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {
-                await run(node, handle)
+                await run(node, handle) { await workers.start(earlyWorkers) }
                 return nil
             }
             group.addTask { try await body(handle) }
@@ -96,22 +106,21 @@ struct EmbeddedNode: Sendable {
         return settings
     }
 
-    private func run(_ node: Node, _ handle: Handle) async {
+    /// - Parameter startWorkers: starts the early workers, if they are not started yet.
+    private func run(_ node: Node, _ handle: Handle, startWorkers: @Sendable () async -> Void) async {
         await handle.beginning.wait()
-        guard !handle.stopping.isOpen, !Task.isCancelled else { return await node.system.shutdown() }
+        guard !handle.stopping.isOpen, !Task.isCancelled else { return await node.abandon() }
+        await startWorkers()
         do {
             try await node.start()
         } catch {
-            await node.system.shutdown()
+            await node.abandon()
             return handle.started(.failure(error))
         }
         handle.started(.success(()))
         await withDiscardingTaskGroup { group in
             group.addTask { await node.run() }
-            if let early {
-                group.addTask { await node.startWorkers(early.workers) }
-                group.addTask { await early.beside() }
-            }
+            if let early { group.addTask { await early.beside() } }
             group.addTask { await beginEarly(node, handle) }
             await handle.stopping.wait()
             group.cancelAll()
