@@ -14,9 +14,14 @@ enum Skynode {
         // Nodes without the option --data keep their jobs in this folder.
         let state = package.appendingPathComponent(".build/test-state")
         try? FileManager.default.removeItem(at: state)
+        // Here only, before the first process is started: whoever starts one reads the environment meanwhile.
         setenv("STATE_DIRECTORY", state.path, 1)
+        setenv("SKYNET_TEST_PASSWORD", password, 1)
         return places.first { access($0, X_OK) == 0 } ?? "skynode is not built"
     }()
+
+    /// What all daemons have in their environment, where people put passwords.
+    static let password = "hunter2"
 
     /// Whether everything runs under a sanitizer, some ten times as slow and without bounds of memory (`make tsan`).
     static let isSanitized = ProcessInfo.processInfo.environment["SKYNET_SANITIZED"] != nil
