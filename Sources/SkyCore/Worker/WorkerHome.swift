@@ -22,6 +22,7 @@ final class WorkerHome: Sendable {
     private let opening: Task<Reception, any Error>
     private let logger: Logger
     private let hasLoggedUnlike = Atomic(false)
+    private let isClosed = Atomic(false)
 
     /// How long a worker may take to start and to say hello.
     static let startLimit = Duration.seconds(20)
@@ -124,7 +125,9 @@ final class WorkerHome: Sendable {
         return words.map { PrintableText.of(String($0.suffix(400))) }
     }
 
+    /// Lets go of the workers, and removes the folder. Several that waited for the same home may close it.
     func close() async {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         if let reception = try? await opening.value {
             await reception.system.shutdown()
             reception.listener.stop()
