@@ -63,12 +63,18 @@ GROUP = "239.255.71.9:47199"
 
 
 def run(words: list[str], folder: Path) -> float:
+    """How many seconds a command takes."""
+    return heard(words, folder)[0]
+
+
+def heard(words: list[str], folder: Path) -> tuple[float, str]:
+    """How many seconds a command takes, and what it prints."""
     began = time.monotonic()
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
     seconds = time.monotonic() - began
     if done.returncode:
         sys.exit(f"scans: {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()[-400:]}")
-    return seconds
+    return seconds, done.stdout
 
 
 def sextractor(frame: Path, folder: Path) -> list[str]:
@@ -236,10 +242,8 @@ def start(folder: Path) -> tuple[list[str], bool]:
     times: dict[str, list[float]] = {part: [] for part in ("program", "node", "worker", "whole")}
     for number in range(START_ROUNDS + 1):
         program = run([PROGRAM, "version"], folder)
-        began = time.monotonic()
-        done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=folder)
-        whole = time.monotonic() - began
-        timing = next(event for line in done.stdout.splitlines() if (event := json.loads(line))["event"] == "timing")
+        whole, printed = heard(words, folder)
+        timing = next(event for line in printed.splitlines() if (event := json.loads(line))["event"] == "timing")
         steps = {step["step"]: step["seconds"] for step in timing["steps"]}
         # The first round warms files.
         if number:
@@ -250,8 +254,8 @@ def start(folder: Path) -> tuple[list[str], bool]:
     medians = {part: statistics.median(found) for part, found in times.items()}
     total = medians["program"] + medians["node"] + medians["worker"]
     lines = [
-        f"a start: {total:.0f} ms (≤ {START_LIMIT}, wish {START_WISH}): the program {medians['program']:.0f} ms, its node {medians['node']:.0f}, the first "
-        f"worker {medians['worker']:.0f}",
+        f"a start: {total:.0f} ms (≤ {START_LIMIT}, wish {START_WISH}): the program {medians['program']:.0f} ms, its node "
+        f"{medians['node']:.0f}, the first worker {medians['worker']:.0f}",
         f"- a whole scan of 256 x 256 pixels: {medians['whole']:.0f} ms; medians of {START_ROUNDS} rounds",
     ]
     return lines, total <= START_LIMIT

@@ -4,8 +4,8 @@ import Glibc
 
 /// Holds a worker process back, before it has done anything, until its daemon lets it go and hands it its ruleset.
 ///
-/// A process is loaded for as long as its daemon takes to make the rules and the socket, and does it meanwhile. Landlock confines
-/// the only thread that there is by then.
+/// To load a process takes about as long as to make its rules and to open the socket that it connects to, so both is done at the same
+/// time. While it waits it has a single thread, which is the one that Landlock confines.
 package final class StartGate: Sendable {
     /// The number under which the process finds the gate.
     package static let descriptor: Int32 = 3

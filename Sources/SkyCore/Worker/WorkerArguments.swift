@@ -42,8 +42,7 @@ package struct WorkerArguments: Hashable, Sendable {
             let parent = Int32(words[10]), words[11] == WorkerArguments.gate
         else { return nil }
         self.init(
-            socket: words[2], cluster: words[4], name: words[6], memory: memory, parent: parent,
-            readFolders: [])
+            socket: words[2], cluster: words[4], name: words[6], memory: memory, parent: parent, readFolders: [])
         var rest = words.dropFirst(12)
         while rest.count >= 2, rest.first == "--read-folder" {
             readFolders.append(rest[rest.startIndex + 1])

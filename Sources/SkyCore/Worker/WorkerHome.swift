@@ -52,7 +52,7 @@ final class WorkerHome: Sendable {
     }
 
     /// Whether there is a socket that workers can connect to. If there is none, another home may have one.
-    var isOpen: Bool { get async { (try? await opening.value) != nil } }
+    var hasSocket: Bool { get async { (try? await opening.value) != nil } }
 
     /// Starts a worker and waits until it has said hello. The process is loaded while its rules are made and the socket is opened,
     /// and does nothing before.

@@ -215,7 +215,7 @@ package actor WorkerPool {
                 executable, name: name, memory: memory, groups: groups, rules: readRules, folders: readPolicy.folders)
         } catch {
             if !Task.isCancelled { restarts.failed(at: .now) }
-            if await !home.isOpen, self.home === home {
+            if await !home.hasSocket, self.home === home {
                 self.home = nil
                 await home.close()
             }

@@ -41,8 +41,7 @@ struct WorkerCommand: AsyncParsableCommand {
             return try await runTrials()
         }
         let arguments = WorkerArguments(
-            socket: socket, cluster: cluster, name: name, memory: memory, parent: parent,
-            readFolders: readFolders)
+            socket: socket, cluster: cluster, name: name, memory: memory, parent: parent, readFolders: readFolders)
         try await WorkerProcess(arguments: arguments).run()
     }
 

@@ -13,7 +13,6 @@ import Testing
         let received = try #require(try StartGate.wait(at: dup(gate.processEnd)))
         defer { close(received) }
         #expect(received != ruleset.descriptor)
-        // Rules are taken by a ruleset only.
         let folder = open("/tmp", O_RDONLY | O_CLOEXEC)
         defer { close(folder) }
         #expect(try kind(of: received) == kind(of: ruleset.descriptor))

@@ -11,7 +11,7 @@ import Testing
     /// twice, its lock was a descriptor that somebody else had by then.
     @Test func `a home that is closed twice closes nothing of others`() async throws {
         let home = try WorkerHome(pixels: { nil }, logger: logger)
-        #expect(await home.isOpen)
+        #expect(await home.hasSocket)
         await home.close()
         // The numbers that are free are given out again, the lowest first.
         let others = (0..<64).map { _ in open("/dev/null", O_RDONLY | O_CLOEXEC) }
