@@ -1,45 +1,41 @@
 import Distributed
-import Foundation
-import Synchronization
 import Testing
 
 @testable import Transport
 
-/// Methods that two threads call for the first time at once.
+/// Methods that are called for the first time at once.
 struct CallSitesTests {
     private distributed actor Twins: ClusterActor {
         typealias ActorSystem = ClusterSystem
-        static let methods = MethodTable(
+        private static let table = MethodTable(
             Dictionary(uniqueKeysWithValues: CallSitesTests.targets.map { ("wire-\($0)", $0) }))
+
+        static var methods: MethodTable {
+            CallSitesTests.meanwhile?()
+            return table
+        }
     }
 
-    private final class Start: Sendable {
-        let arrived = Atomic(0)
-    }
+    /// What another thread does between the moment when a lookup finds its place empty and that when it fills it.
+    @TaskLocal private static var meanwhile: (@Sendable () -> Void)?
 
     /// Names of one length, which want the same place.
     fileprivate static let targets = ["target-a", "target-b"]
 
-    /// The wire name of a method, looked up by a thread of its own, in the same moment as by the other one. Tasks of the pool would
-    /// mostly come one after the other.
-    private func name(of target: String, in sites: CallSites, _ start: Start) async -> String? {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                start.arrived.add(1, ordering: .sequentiallyConsistent)
-                // On a busy machine the other one may wait for this thread's core.
-                while start.arrived.load(ordering: .sequentiallyConsistent) < 2 { sched_yield() }
-                continuation.resume(returning: try? sites.site(Twins.self, target).method)
-            }
-        }
+    private func name(of target: String, in sites: CallSites) -> String? {
+        try? sites.site(Twins.self, target).method
     }
 
-    @Test(.timeLimit(.minutes(1))) func `each method keeps its own name, whoever is first`() async {
-        for _ in 0..<1000 {
-            let (sites, start) = (CallSites(), Start())
-            async let one = name(of: Self.targets[0], in: sites, start)
-            async let other = name(of: Self.targets[1], in: sites, start)
-            let found = await [one, other]
-            #expect(found == Self.targets.map { "wire-\($0)" })
+    @Test(arguments: [targets, targets.reversed(), [targets[0], targets[0]]])
+    func `each method keeps its own name, whoever is first`(_ asked: [String]) {
+        let sites = CallSites()
+        let found = Self.$meanwhile.withValue({
+            Self.$meanwhile.withValue(nil) { #expect(name(of: asked[1], in: sites) == "wire-\(asked[1])") }
+        }) { name(of: asked[0], in: sites) }
+        #expect(found == "wire-\(asked[0])")
+        // Both are in their places now.
+        Self.$meanwhile.withValue({ Issue.record("a method was looked up again") }) {
+            for target in asked { #expect(name(of: target, in: sites) == "wire-\(target)") }
         }
     }
 
