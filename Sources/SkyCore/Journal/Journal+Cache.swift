@@ -84,12 +84,4 @@ extension Journal {
                 hits: counts.hits, misses: counts.misses, evictions: counts.evictions)
         }
     }
-
-    /// The bytes that the file holds; and the bytes that were deleted and not yet given back, which do not count.
-    static func bytes(_ database: Database) throws -> (held: Int, spare: Int) {
-        let pages = try database.number("PRAGMA page_count")
-        let free = try database.number("PRAGMA freelist_count")
-        let size = try database.number("PRAGMA page_size")
-        return ((pages - free) * size, free * size)
-    }
 }

@@ -23,12 +23,7 @@ extension Journal {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         // Damage within a page is found when the page is read.
         try database.execute(sql: "PRAGMA cell_size_check = ON")
-        // When the write-ahead log has been brought into the file, it does not keep its room.
-        try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit)")
     }
-
-    /// The most bytes that the write-ahead log keeps after it has been brought into the file.
-    static let logLimit = 1 << 20
     private static let secretLength = 32
 
     /// Lets SQLite sync less often. A process may still die at any time without losing what was stored; see `Journal` about
@@ -38,14 +33,21 @@ extension Journal {
     static func relax(_ database: Database, disk: DiskSpace?, isReplicated: Bool) throws {
         if !isReplicated { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
         guard let disk else { return }
-        // What waits in the write-ahead log needs as much room again in the file. On a full disk, the ballast gives that room.
-        let pages = JournalBallast.size(ofDisk: disk.size) / 2 / max(1, try database.number("PRAGMA page_size"))
-        try database.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, min(pages, usualLogPages)))")
+        let size = max(1, try database.number("PRAGMA page_size"))
+        let pages = logPages(ofDisk: disk.size, pageSize: size)
+        try database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit(pages, pageSize: size))")
     }
 
-    /// The number of pages in the write-ahead log at which they are brought into the file, twice SQLite's usual one: that
-    /// takes some milliseconds, for which an entry waits.
-    private static let usualLogPages = 2000
+    /// The number of pages in the write-ahead log at which they are brought into the file. They need as much room again there, which
+    /// the ballast gives on a full disk. An entry waits some milliseconds for it: of those of small jobs, fewer than one in a hundred.
+    static func logPages(ofDisk size: Int, pageSize: Int) -> Int {
+        max(1, min(JournalBallast.size(ofDisk: size) / 2 / pageSize, 2000))
+    }
+
+    /// The bytes that the log keeps. It gives back what a large transaction has taken, but not what it usually needs: to free that room
+    /// and to take it again costs more than to bring the pages into the file.
+    static func logLimit(_ pages: Int, pageSize: Int) -> Int { (pages + pages / 4) * pageSize }
 
     static func migrate(_ queue: DatabaseQueue) throws {
         var migrator = DatabaseMigrator()
@@ -181,6 +183,20 @@ extension Journal {
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// Makes all changes of `body`, or none. GRDB's own transactions have their beginning and end compiled each time.
+    func transaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try run("BEGIN IMMEDIATE", [])
+        do {
+            let value = try body(self)
+            try run("COMMIT", [])
+            return value
+        } catch {
+            // SQLite may have ended the transaction itself, where the disk is full.
+            if isInsideTransaction { try? rollback() }
+            throw error
+        }
     }
 
     /// The first column of the first row, or 0 if there is no row.

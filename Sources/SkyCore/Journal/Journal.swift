@@ -45,6 +45,8 @@ package final class Journal: Sendable {
     let path: String?
     /// The lock on the folder, which is held as long as the journal is open.
     private let folder: JournalFolder?
+    /// Bytes. SQLite compiles this question and that for the number of pages anew each time they are asked.
+    private let pageSize: Int
     /// The file that was opened, by device and inode.
     private let file: FileInode?
     let ballast: JournalBallast?
@@ -98,6 +100,7 @@ package final class Journal: Sendable {
             (incarnation, wasClosed) = (beginning.incarnation, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
             hasCopies = try queue.read { try StoredBatch.read($0)?.set.members.count ?? 0 > 1 }
+            pageSize = max(1, try queue.read { try $0.number("PRAGMA page_size") })
             file = path.flatMap(FileInode.init)
             self.ballast = ballast
             self.queue = queue
@@ -253,12 +256,12 @@ package final class Journal: Sendable {
             if case .result(let result) = row, result.cacheKey != nil { mayEvict = true }
         }
         if let ran { try database.run("UPDATE coordinator SET ran = ?", [Journal.milliseconds(ran)]) }
-        for batch in batches { try batch.store(in: database) }
-        var bytes = try Journal.bytes(database)
+        try StoredBatch.store(batches, in: database)
+        var bytes = try bytes(database)
         appended.room = room(bytes)
         if mayEvict || appended.room.isFull {
             try evict(from: database)
-            bytes = try Journal.bytes(database)
+            bytes = try self.bytes(database)
             appended.room = room(bytes)
         }
         appended.mayShrink = bytes.spare >= Journal.shrinkStep
@@ -287,7 +290,14 @@ package final class Journal: Sendable {
     private struct EntryRefused: Error {}
 
     /// How much the journal holds, and how much it may hold.
-    func room(_ database: Database) throws -> JournalRoom { room(try Journal.bytes(database)) }
+    func room(_ database: Database) throws -> JournalRoom { room(try bytes(database)) }
+
+    /// The bytes that the file holds; and the bytes that were deleted and not yet given back, which do not count.
+    private func bytes(_ database: Database) throws -> (held: Int, spare: Int) {
+        let pages = try database.number("PRAGMA page_count")
+        let free = try database.number("PRAGMA freelist_count")
+        return ((pages - free) * pageSize, free * pageSize)
+    }
 
     private func room(_ bytes: (held: Int, spare: Int)) -> JournalRoom {
         let (held, spare) = bytes
@@ -356,7 +366,7 @@ package final class Journal: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
         do {
-            return try await queue.write(body)
+            return try await queue.writeWithoutTransaction { try $0.transaction(body) }
         } catch {
             throw Journal.failure(error, path)
         }
@@ -368,7 +378,7 @@ package final class Journal: Sendable {
         orIfRefused second: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
         do {
-            return try await queue.write(body)
+            return try await queue.writeWithoutTransaction { try $0.transaction(body) }
         } catch is EntryRefused {
             return try await write(second)
         } catch {
@@ -382,10 +392,9 @@ package final class Journal: Sendable {
     /// Gives room that deleted jobs took back to the file system.
     package func shrink() async throws(JournalError) {
         do {
-            try await queue.writeWithoutTransaction { database in
-                guard try Journal.bytes(database).spare >= Journal.shrinkStep else { return }
-                let size = try database.number("PRAGMA page_size")
-                try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / max(1, size)))")
+            try await queue.writeWithoutTransaction { [self] database in
+                guard try bytes(database).spare >= Journal.shrinkStep else { return }
+                try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / pageSize))")
             }
         } catch {
             throw Journal.failure(error, path)

@@ -13,25 +13,24 @@ struct StoredBatch: Sendable {
     /// The first batch that is still wanted; `nil` where none is, because nobody keeps a copy.
     var keepFrom: UInt64?
 
-    /// Stores the batch, where it is wanted, and how far the journal is with it.
-    func store(in database: Database) throws {
-        if let keepFrom {
-            try store(keeping: keepFrom, in: database)
-        } else {
-            try database.run("DELETE FROM batch", [])
+    /// Stores batches that follow each other, those that are wanted, and how far the journal is with them.
+    static func store(_ batches: [StoredBatch], in database: Database) throws {
+        guard let last = batches.last else { return }
+        for batch in batches {
+            if let keepFrom = batch.keepFrom {
+                try batch.store(keeping: keepFrom, in: database)
+            } else {
+                try database.run("DELETE FROM batch", [])
+            }
         }
-        try storePosition(in: database)
-    }
-
-    private func storePosition(in database: Database) throws {
-        let position = batch.position
-        if batch.set == nil {
+        let position = last.batch.position
+        if !batches.contains(where: { $0.batch.set != nil }) {
             try database.run(
                 "UPDATE replica SET term = ?, number = ?, hash = ?",
                 [Int64(position.term), Int64(position.number), Int64(bitPattern: position.hash)])
             if database.changesCount > 0 { return }
         }
-        try StoredBatch.store(position, set, in: database)
+        try store(position, last.set, in: database)
     }
 
     private func store(keeping keepFrom: UInt64, in database: Database) throws {
