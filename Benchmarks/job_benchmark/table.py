@@ -25,8 +25,10 @@ class Row:
     at_most: float | None = None
     # How the limit is written.
     form: Callable[[float], str] = str
-    # A wish is shown, and fails nothing.
+    # Whether the target is a wish, which is shown, and fails nothing.
     is_wish: bool = False
+    # A wish beyond a target of at most so much.
+    wish: float | None = None
 
     @property
     def has_target(self) -> bool:
@@ -46,6 +48,10 @@ class Row:
             sign, limit = ("≥", self.at_least) if self.at_least is not None else ("≤", self.at_most)
             target = f"{'wish: ' if self.is_wish else ''}{sign} {self.form(limit)}"
             verdict = "missing" if self.value is None else ("met" if self.is_met else "**missed**")
+            if self.wish is not None:
+                target += f", wish: {self.form(self.wish)}"
+                if self.is_met and self.value > self.wish:
+                    verdict += ", the wish missed"
             if not is_judged and self.value is not None:
                 verdict = "not judged"
         return [self.name, *(self.texts.get(system, "") for system in SYSTEMS), target, verdict]
@@ -117,7 +123,7 @@ def throughput(records: Records) -> list[Row]:
     found = {system: empty_by_round(records, system) for system in SYSTEMS}
     texts = {system: best(list(found[system].values()), rate, is_most=True) for system in SYSTEMS}
     ours = found["skynet"]
-    row = Row("empty tasks a second, results stored", texts, at_least=30_000, form=rate, is_wish=True)
+    row = Row("empty tasks a second, results stored", texts, at_least=40_000, form=rate, is_wish=True)
     row.value = median(ours.values()) if ours else None
     result = [row]
     for system, name, limit in (("dask", "Dask", 15), ("ray", "Ray", 10)):
@@ -136,7 +142,7 @@ def throughput(records: Records) -> list[Row]:
 
 def latency(records: Records) -> list[Row]:
     result = []
-    for key, name, limit in (("p50_ms", "half", 1.0), ("p99_ms", "99 %", 5.0)):
+    for key, name, limit, wish in (("p50_ms", "half", 1.0, 0.6), ("p99_ms", "99 %", 5.0, 2.0)):
         row = Row(
             f"one task, from submission to stored result: {name} within",
             {
@@ -144,6 +150,7 @@ def latency(records: Records) -> list[Row]:
                 for system in SYSTEMS
             },
             at_most=limit,
+            wish=wish,
             form=lambda value: f"{value:g} ms",
         )
         found = values(records, "latency", key, system="skynet")
