@@ -9,7 +9,8 @@ final class JournalBallast: Sendable {
 
     init(folder: String) { path = folder + "/reserve" }
 
-    /// The size of the ballast in bytes: what a deletion of many results needs, or a part of a small disk.
+    /// The size of the ballast in bytes: what a deletion of many results needs, or a part of a small disk. Half of it is for the usual
+    /// write-ahead log.
     static func size(ofDisk size: Int) -> Int { min(16 << 20, size / 16) }
 
     /// Reserves the room if the disk has far more than that. Without the ballast, only a deletion on a full disk may fail.
