@@ -24,19 +24,20 @@ extension Journal {
         // Damage within a page is found when the page is read.
         try database.execute(sql: "PRAGMA cell_size_check = ON")
     }
+
     private static let secretLength = 32
 
     /// Lets SQLite sync less often. A process may still die at any time without losing what was stored; see `Journal` about
     /// a loss of power.
     ///
-    /// - Parameter isReplicated: whether others rely on what is stored, also after a loss of power.
-    static func relax(_ database: Database, disk: DiskSpace?, isReplicated: Bool) throws {
+    /// - Parameters:
+    ///   - disk: the one that the journal is on; `nil` where the system does not tell, which is taken for a large one.
+    ///   - isReplicated: whether others rely on what is stored, also after a loss of power.
+    static func relax(_ database: Database, pageSize: Int, disk: DiskSpace?, isReplicated: Bool) throws {
         if !isReplicated { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
-        guard let disk else { return }
-        let size = max(1, try database.number("PRAGMA page_size"))
-        let pages = logPages(ofDisk: disk.size, pageSize: size)
+        let pages = logPages(ofDisk: disk?.size ?? .max, pageSize: pageSize)
         try database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
-        try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit(pages, pageSize: size))")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit(pages, pageSize: pageSize))")
     }
 
     /// The number of pages in the write-ahead log at which they are brought into the file. They need as much room again there, which
@@ -45,8 +46,8 @@ extension Journal {
         max(1, min(JournalBallast.size(ofDisk: size) / 2 / pageSize, 2000))
     }
 
-    /// The bytes that the log keeps. It gives back what a large transaction has taken, but not what it usually needs: to free that room
-    /// and to take it again costs more than to bring the pages into the file.
+    /// The bytes that the log keeps: a quarter more than those pages. It gives back what a large transaction has taken, but not what it
+    /// usually needs: to free that room and to take it again costs more than to bring the pages into the file.
     static func logLimit(_ pages: Int, pageSize: Int) -> Int { (pages + pages / 4) * pageSize }
 
     static func migrate(_ queue: DatabaseQueue) throws {
@@ -193,8 +194,7 @@ extension Database {
             try run("COMMIT", [])
             return value
         } catch {
-            // SQLite may have ended the transaction itself, where the disk is full.
-            if isInsideTransaction { try? rollback() }
+            try? rollback()
             throw error
         }
     }

@@ -45,7 +45,7 @@ package final class Journal: Sendable {
     let path: String?
     /// The lock on the folder, which is held as long as the journal is open.
     private let folder: JournalFolder?
-    /// Bytes. SQLite compiles this question and that for the number of pages anew each time they are asked.
+    /// The size of a page in bytes. It is kept because SQLite compiles the question for it anew each time.
     private let pageSize: Int
     /// The file that was opened, by device and inode.
     private let file: FileInode?
@@ -95,15 +95,14 @@ package final class Journal: Sendable {
             // What is acknowledged to a primary, or by another node, must survive a loss of power.
             let isReplicated = isCopy || term > 0
             isSyncedAlways = NIOLockedValueBox(isReplicated)
-            let (queue, beginning) = try Journal.begin(
+            let (queue, pageSize, beginning) = try Journal.begin(
                 path, configuration, ballast, term: term, isCopy: isCopy, isReplicated: isReplicated)
             (incarnation, wasClosed) = (beginning.incarnation, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
             hasCopies = try queue.read { try StoredBatch.read($0)?.set.members.count ?? 0 > 1 }
-            pageSize = max(1, try queue.read { try $0.number("PRAGMA page_size") })
             file = path.flatMap(FileInode.init)
             self.ballast = ballast
-            self.queue = queue
+            (self.queue, self.pageSize) = (queue, pageSize)
             ballast?.reserve()
             // The limits may be lower than they were at the last opening.
             try queue.write { [self] in try evict(from: $0) }
@@ -119,17 +118,20 @@ package final class Journal: Sendable {
     private static func begin(
         _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?, term: UInt64, isCopy: Bool,
         isReplicated: Bool
-    ) throws -> (DatabaseQueue, Beginning) {
-        func begin() throws -> (DatabaseQueue, Beginning) {
+    ) throws -> (DatabaseQueue, pageSize: Int, Beginning) {
+        func begin() throws -> (DatabaseQueue, pageSize: Int, Beginning) {
             let queue =
                 try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
                 ?? DatabaseQueue(configuration: configuration)
             try migrate(queue)
             let beginning = try queue.write { try isCopy ? .ofCopy : beginIncarnation($0, term: term) }
-            try queue.writeWithoutTransaction {
-                try relax($0, disk: path.flatMap(DiskSpace.init(of:)), isReplicated: isReplicated)
+            let pageSize = try queue.writeWithoutTransaction { database in
+                let pageSize = max(1, try database.number("PRAGMA page_size"))
+                try relax(
+                    database, pageSize: pageSize, disk: path.flatMap(DiskSpace.init(of:)), isReplicated: isReplicated)
+                return pageSize
             }
-            return (queue, beginning)
+            return (queue, pageSize, beginning)
         }
         do {
             return try begin()

@@ -7,7 +7,7 @@ import Transport
 
 @testable import SkyCore
 
-/// The write-ahead log of a journal, and what it stores of batches.
+/// The write-ahead log of a journal.
 struct JournalLogTests {
     private static let pageSize = 4096
 
@@ -56,37 +56,5 @@ struct JournalLogTests {
         #expect(Journal.logPages(ofDisk: 1 << 40, pageSize: Self.pageSize) == 2000)
         #expect(Journal.logPages(ofDisk: 64 << 20, pageSize: Self.pageSize) == 512)
         #expect(Journal.logPages(ofDisk: 0, pageSize: Self.pageSize) == 1)
-    }
-
-    /// - Parameter changed: the batch of four that changes the members.
-    @Test(arguments: [nil, 0, 1, 3]) func `batches that are stored together leave the position and members of the last`(
-        changed: Int?
-    ) async throws {
-        let folder = ScratchFolder()
-        let journal = try Journal(in: JournalFolder(folder.path))
-        var (position, stored) = (LogPosition.start, [StoredBatch]())
-        var set = ReplicaSet(members: [ReplicaID(rawValue: 1)])
-        func store(_ rows: [JournalEntry], _ change: ReplicaSet?) {
-            let rows = rows.map(JournalRow.init)
-            let content = CopiedRows(rows, ran: nil)
-            let batch = LogBatch(after: position, term: 1, content: content, set: change)
-            set = change ?? set
-            position = batch.position
-            stored.append(
-                StoredBatch(batch: batch, body: content.trimmed(rows, ran: nil), set: set, keepFrom: 1))
-        }
-        store([.submitted(job(1))], set)
-        _ = try await journal.append([], ran: nil, batches: stored)
-        stored = []
-        for number in 0..<4 {
-            store(
-                [result(number, bytes: 10)],
-                number == changed ? ReplicaSet(members: [.init(rawValue: 1), .init(rawValue: 2)]) : nil)
-        }
-        _ = try await journal.append([], ran: nil, batches: stored)
-        let read = try #require(try await journal.read { try StoredBatch.read($0) })
-        #expect(read.position == position && read.position.number == 5)
-        #expect(read.set == set && set.members.count == (changed == nil ? 1 : 2))
-        #expect(read.recent.after(.start, bytes: 1 << 20)?.count == 5)
     }
 }
