@@ -125,7 +125,7 @@ final class WorkerHome: Sendable {
         return words.map { PrintableText.of(String($0.suffix(400))) }
     }
 
-    /// Lets go of the workers, and removes the folder. Several that waited for the same home may close it.
+    /// Lets go of the workers, and removes the folder. The pool may close it while a start that failed does.
     func close() async {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         if let reception = try? await opening.value {

@@ -46,8 +46,6 @@ package actor WorkerPool {
     /// Whether the log already says that a worker has no control group.
     private var hasMissedGroup = false
     private var isClosed = false
-    /// Set while the first caller prepares the socket, so that other callers wait for the same one.
-    private var opening: Task<WorkerHome, any Error>?
 
     /// - Parameters:
     ///   - executable: the program whose `worker` command is a worker process.
@@ -205,7 +203,7 @@ package actor WorkerPool {
             throw SkyError(
                 .failed, "\(stuck.count) worker processes wait for a disk or a shared folder that does not answer")
         }
-        let home = try await openHome()
+        let home = try openHome()
         if let pause = restarts.pause(at: .now) { try await Task.sleep(for: pause) }
         lastNumber += 1
         let name = "worker-\(lastNumber)"
@@ -229,24 +227,9 @@ package actor WorkerPool {
         return Worker(name: name, process: process, actor: actor, rules: rules)
     }
 
-    private func openHome() async throws -> WorkerHome {
+    private func openHome() throws -> WorkerHome {
         if let home { return home }
-        let task =
-            opening
-            ?? Task { [pixels, logger] in try WorkerHome(pixels: { pixels.withLockedValue { $0 } }, logger: logger) }
-        opening = task
-        let opened: WorkerHome
-        do {
-            opened = try await task.value
-        } catch {
-            if opening == task { opening = nil }
-            throw error
-        }
-        if opening == task { opening = nil }
-        if isClosed {
-            await opened.close()
-            throw TransportError.notRunning
-        }
+        let opened = try WorkerHome(pixels: { [pixels] in pixels.withLockedValue { $0 } }, logger: logger)
         home = opened
         return opened
     }

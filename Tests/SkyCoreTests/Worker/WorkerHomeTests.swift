@@ -7,8 +7,7 @@ import Testing
 @Suite struct WorkerHomeTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Workers that start at the same time wait for the same home, and each closes it if the pool was closed meanwhile. Closed
-    /// twice, its lock was a descriptor that somebody else had by then.
+    /// The pool may close it while a start that failed does. Closed twice, its lock was a descriptor that somebody else had by then.
     @Test func `a home that is closed twice closes nothing of others`() async throws {
         let home = try WorkerHome(pixels: { nil }, logger: logger)
         #expect(await home.hasSocket)
