@@ -115,7 +115,8 @@ package distributed actor ScanActor: ClusterActor {
     package distributed func collect(_ request: CollectRequest) async throws -> CollectReply {
         let caller = caller
         let found = try collected(request, by: caller)
-        if request.isFirst || !found.results.isEmpty || found.lease?.fencingToken != request.fencingToken {
+        // Where there is no lease and the coordinator knows of none, there is nothing new either.
+        if request.isFirst || !found.results.isEmpty || (found.lease?.fencingToken ?? 0) != request.fencingToken {
             return found
         }
         // A second collection of the same coordinator takes the place of the first.

@@ -35,4 +35,26 @@ import Transport
             group.cancelAll()
         }
     }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a coordinator that has no lease yet waits for its next result`() async throws {
+        let actor = actor()
+        let incarnation = CoordinatorIncarnation(CoordinatorID(rawValue: 1), generation: 1)
+        func request(isFirst: Bool) -> CollectRequest {
+            CollectRequest(
+                incarnation: incarnation, received: 0, acknowledged: 0, fencingToken: 0, isFirst: isFirst, proof: nil)
+        }
+        #expect(try await actor.collect(request(isFirst: true)).lease == nil)
+        // It runs until it waits. If it did not, it would come back with nothing.
+        let next = Task.immediate { try await actor.collect(request(isFirst: false)) }
+        #expect(try await actor.reserve(ReserveRequest(incarnation: incarnation, wanted: 1)).slots == 1)
+        let task = ScanTask(.simulate(Simulation(duration: .zero)), label: "")
+        let attempt = AttemptID(job: JobID(rawValue: 1), task: TaskID(0), number: 1)
+        try await actor.assign(
+            Assignment(
+                incarnation: incarnation,
+                attempts: [RunRequest(attempt: attempt, task: task, timeLimit: .seconds(600))]))
+        let reply = try await next.value
+        #expect(reply.results.map(\.attempt) == [attempt] && reply.lease?.slots == 1)
+    }
 }
