@@ -19,36 +19,72 @@ package struct JobEvent: Codable, Sendable {
 }
 
 extension JobEvent.Kind: Codable {
-    /// The events that jobs of all kinds have, as they are coded.
-    private enum Common: Codable {
-        case completed(task: String, node: String)
-        case retrying(task: String, node: String, reason: String, delay: Duration)
-        case failed(task: String, reason: String)
-        case ended(JobReport)
+    /// The events that jobs of all kinds have.
+    private enum Name: String, CodingKey {
+        case completed
+        case retrying
+        case failed
+        case ended
     }
 
+    private enum Field: String, CodingKey {
+        case task
+        case node
+        case reason
+        case delay
+        case report = "_0"
+    }
+
+    // The form is the one that `Codable` gives to an enum. This way takes half the time, and there is an event for each task.
     package init(from decoder: any Decoder) throws {
-        if let event = try JobKinds.event(from: decoder) {
+        let events = try decoder.container(keyedBy: Name.self)
+        let names = events.allKeys
+        guard let name = names.first else {
+            guard let event = try JobKinds.event(from: decoder) else {
+                throw CaseName.notOne(try CaseName.all(of: decoder), at: decoder)
+            }
             self = .special(event)
             return
         }
-        switch try Common(from: decoder) {
-        case .completed(let task, let node): self = .completed(task: task, node: node)
-        case .retrying(let task, let node, let reason, let delay):
-            self = .retrying(task: task, node: node, reason: reason, delay: delay)
-        case .failed(let task, let reason): self = .failed(task: task, reason: reason)
-        case .ended(let report): self = .ended(report)
+        guard names.count == 1 else { throw CaseName.notOne(names.map(\.stringValue), at: decoder) }
+        let fields = try events.nestedContainer(keyedBy: Field.self, forKey: name)
+        func text(_ field: Field) throws -> String { try fields.decode(String.self, forKey: field) }
+        switch name {
+        case .completed: self = .completed(task: try text(.task), node: try text(.node))
+        case .retrying:
+            self = .retrying(
+                task: try text(.task), node: try text(.node), reason: try text(.reason),
+                delay: try fields.decode(Duration.self, forKey: .delay))
+        case .failed: self = .failed(task: try text(.task), reason: try text(.reason))
+        case .ended: self = .ended(try fields.decode(JobReport.self, forKey: .report))
         }
     }
 
     package func encode(to encoder: any Encoder) throws {
+        if case .special(let event) = self { return try event.encode(to: encoder) }
+        var events = encoder.container(keyedBy: Name.self)
+        func fields(_ name: Name) -> KeyedEncodingContainer<Field> {
+            events.nestedContainer(keyedBy: Field.self, forKey: name)
+        }
         switch self {
-        case .completed(let task, let node): try Common.completed(task: task, node: node).encode(to: encoder)
+        case .completed(let task, let node):
+            var fields = fields(.completed)
+            try fields.encode(task, forKey: .task)
+            try fields.encode(node, forKey: .node)
         case .retrying(let task, let node, let reason, let delay):
-            try Common.retrying(task: task, node: node, reason: reason, delay: delay).encode(to: encoder)
-        case .failed(let task, let reason): try Common.failed(task: task, reason: reason).encode(to: encoder)
-        case .ended(let report): try Common.ended(report).encode(to: encoder)
-        case .special(let event): try event.encode(to: encoder)
+            var fields = fields(.retrying)
+            try fields.encode(task, forKey: .task)
+            try fields.encode(node, forKey: .node)
+            try fields.encode(reason, forKey: .reason)
+            try fields.encode(delay, forKey: .delay)
+        case .failed(let task, let reason):
+            var fields = fields(.failed)
+            try fields.encode(task, forKey: .task)
+            try fields.encode(reason, forKey: .reason)
+        case .ended(let report):
+            var fields = fields(.ended)
+            try fields.encode(report, forKey: .report)
+        case .special: break
         }
     }
 }
