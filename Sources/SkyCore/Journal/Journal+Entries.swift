@@ -95,23 +95,31 @@ extension Journal {
         while true {
             var swept: (goesOn: Bool, room: JournalRoom)
             do {
-                swept = try await write(sweepStep)
+                swept = try await sweepStep()
             } catch {
                 // The rows deleted so far are in the write-ahead log, and take room there.
                 guard error.kind == .full else { throw error }
                 _ = ballast?.release()
                 await checkpoint()
-                swept = try await write(sweepStep)
+                swept = try await sweepStep()
             }
             if isShortOfRoom { await checkpoint() }
             guard swept.goesOn else { return swept.room }
         }
     }
 
-    /// Deletes some rows of deleted jobs.
+    /// Deletes some rows of deleted jobs in one transaction.
     ///
     /// - Returns: whether there may be more, and how much the journal holds then.
-    private func sweepStep(_ database: Database) throws -> (goesOn: Bool, room: JournalRoom) {
+    private func sweepStep() async throws(JournalError) -> (goesOn: Bool, room: JournalRoom) {
+        try await withQueue { [self] database in
+            let goesOn = try database.transaction(Journal.deleteRows)
+            return (goesOn, try roomWithLog(database))
+        }
+    }
+
+    /// - Returns: whether there may be more rows of deleted jobs.
+    private static func deleteRows(_ database: Database) throws -> Bool {
         var left = Journal.sweepRows
         while left > 0,
             let number = try Int64.fetchOne(
@@ -130,7 +138,7 @@ extension Journal {
             try database.run("DELETE FROM deletion WHERE number = ?", [number])
             left -= 1
         }
-        return (left <= 0, try room(database))
+        return left <= 0
     }
 
     /// The most rows that one transaction deletes.

@@ -157,7 +157,6 @@ package final class Journal: Sendable {
     func append(
         _ rows: [JournalRow], ran: Duration?, batches: [StoredBatch] = []
     ) async throws(JournalError) -> Appended {
-        try checkFile()
         var appended: Appended
         do {
             appended = try await store(rows, ran: ran, batches)
@@ -172,27 +171,31 @@ package final class Journal: Sendable {
         if rows.contains(where: \.isDeletion) {
             appended.room = try await sweep()
         }
-        appended.room.held += logSize
-        if appended.room.isFull, logSize > 0 {
+        if appended.room.isFull, appended.logSize > 0 {
             // What is in the write-ahead log takes room twice until it is brought into the file.
             await checkpoint()
-            appended.room = try await write { [self] in try room($0) }
-            appended.room.held += logSize
+            appended.room = try await withQueue { [self] in try roomWithLog($0) }
         }
-        ballast?.reserve()
-        beginWriting()
+        prepareDisk()
         return appended
     }
 
-    /// Has the disk begin with what was added to the write-ahead log. Nobody waits for it here, but an entry waits for all that is
-    /// left of it when the log is brought into the file. Where others rely on what is stored, nothing is ever left.
-    private func beginWriting() {
-        guard let path, !isSyncedAlways.withLockedValue({ $0 }) else { return }
-        guard appends.wrappingAdd(1, ordering: .relaxed).newValue.isMultiple(of: Journal.appendsAtOnce) else { return }
-        let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        sync_file_range(descriptor, 0, 0, UInt32(SYNC_FILE_RANGE_WRITE))
-        Glibc.close(descriptor)
+    /// Reserves room where there is none, and has the disk begin with what was added to the write-ahead log. Nobody waits for it here,
+    /// but an entry waits for all that is left of it when the log is brought into the file. Where others rely on what is stored, nothing
+    /// is ever left.
+    private func prepareDisk() {
+        let count = appends.wrappingAdd(1, ordering: .relaxed).newValue
+        let begins = count.isMultiple(of: Journal.appendsAtOnce) && !isSyncedAlways.withLockedValue { $0 }
+        guard let path, begins || ballast?.isReserved == false else { return }
+        // The queue's thread waits for the disk, after the entries that were just stored are published.
+        queue.asyncWriteWithoutTransaction { [ballast] _ in
+            ballast?.reserve()
+            guard begins else { return }
+            let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return }
+            sync_file_range(descriptor, 0, 0, UInt32(SYNC_FILE_RANGE_WRITE))
+            Glibc.close(descriptor)
+        }
     }
 
     /// The disk begins with what was stored so many times: some 50 pages, where jobs are small.
@@ -207,8 +210,15 @@ package final class Journal: Sendable {
     /// Whether the disk has little more left than what is kept free.
     var isShortOfRoom: Bool { path.map(JournalRoom.isShort) ?? false }
 
-    /// Bytes of the write-ahead log.
+    /// Bytes of the write-ahead log. It asks the disk, so the queue's thread calls it.
     private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
+
+    /// How much the journal holds with its write-ahead log.
+    func roomWithLog(_ database: Database) throws -> JournalRoom {
+        var room = try room(database)
+        room.held += logSize
+        return room
+    }
 
     private func store(
         _ rows: [JournalRow], ran: Duration?, _ batches: [StoredBatch]
@@ -217,6 +227,7 @@ package final class Journal: Sendable {
         let due = ran.flatMap { ran in noted.map { ran - $0 >= Journal.notingInterval } ?? true ? ran : nil }
         let appended: Appended = try await write { [self] database in
             do {
+                try checkFile()
                 return try store(rows, ran: due, batches, in: database, oneByOne: false)
             } catch let error where Journal.isOfEntry(error) {
                 // The entries are stored one by one, which shows which of them is refused.
@@ -275,8 +286,10 @@ package final class Journal: Sendable {
         package var repeated = 0
         /// Entries that can never be stored: their place in the list, and why.
         package var refused: [(place: Int, reason: String)] = []
-        /// How much the journal holds now, and how much it may hold.
+        /// How much the journal holds now with its write-ahead log, and how much it may hold.
         var room: JournalRoom
+        /// Bytes of the write-ahead log.
+        fileprivate var logSize = 0
         /// Whether `shrink` would give some room back.
         package var mayShrink = false
     }
@@ -367,24 +380,38 @@ package final class Journal: Sendable {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
+        try await withQueue { try $0.transaction(body) }
+    }
+
+    /// Runs `body` on the queue's thread, outside of a transaction.
+    func withQueue<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(JournalError) -> Value {
         do {
-            return try await queue.writeWithoutTransaction { try $0.transaction(body) }
+            return try await queue.writeWithoutTransaction(body)
         } catch {
             throw Journal.failure(error, path)
         }
     }
 
-    /// Works like `write`. If `body` throws that an entry is refused, its changes are undone and `second` is run instead.
-    private func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value,
-        orIfRefused second: @escaping @Sendable (Database) throws -> Value
-    ) async throws(JournalError) -> Value {
-        do {
-            return try await queue.writeWithoutTransaction { try $0.transaction(body) }
-        } catch is EntryRefused {
-            return try await write(second)
-        } catch {
-            throw Journal.failure(error, path)
+    /// Stores entries in a transaction, and looks at the size of the log then. If `body` throws that an entry is refused, its changes are
+    /// undone and `second` is run instead.
+    private func write(
+        _ body: @escaping @Sendable (Database) throws -> Appended,
+        orIfRefused second: @escaping @Sendable (Database) throws -> Appended
+    ) async throws(JournalError) -> Appended {
+        @Sendable func store(_ body: (Database) throws -> Appended, _ database: Database) throws -> Appended {
+            var appended = try database.transaction(body)
+            appended.logSize = logSize
+            appended.room.held += appended.logSize
+            return appended
+        }
+        return try await withQueue { database in
+            do {
+                return try store(body, database)
+            } catch is EntryRefused {
+                return try store(second, database)
+            }
         }
     }
 
@@ -393,13 +420,9 @@ package final class Journal: Sendable {
 
     /// Gives room that deleted jobs took back to the file system.
     package func shrink() async throws(JournalError) {
-        do {
-            try await queue.writeWithoutTransaction { [self] database in
-                guard try bytes(database).spare >= Journal.shrinkStep else { return }
-                try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / pageSize))")
-            }
-        } catch {
-            throw Journal.failure(error, path)
+        try await withQueue { [self] database in
+            guard try bytes(database).spare >= Journal.shrinkStep else { return }
+            try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / pageSize))")
         }
     }
 

@@ -12,11 +12,15 @@ struct DiskSpace: Hashable, Sendable {
     /// - Returns: `nil` where the system does not tell.
     init?(of path: String) {
         var status = statvfs()
-        let folder = path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
-        guard statvfs(path, &status) == 0 || statvfs(folder.isEmpty ? "/" : folder, &status) == 0 else { return nil }
+        guard statvfs(path, &status) == 0 || statvfs(DiskSpace.folder(of: path), &status) == 0 else { return nil }
         let block = Int(clamping: status.f_frsize)
         size = DiskSpace.bytes(status.f_blocks, of: block)
         available = DiskSpace.bytes(status.f_bavail, of: block)
+    }
+
+    private static func folder(of path: String) -> String {
+        let folder = path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
+        return folder.isEmpty ? "/" : folder
     }
 
     private static func bytes(_ blocks: some BinaryInteger, of size: Int) -> Int {

@@ -13,10 +13,12 @@ final class JournalBallast: Sendable {
     /// write-ahead log.
     static func size(ofDisk size: Int) -> Int { min(16 << 20, size / 16) }
 
+    var isReserved: Bool { isThere.withLockedValue { $0 } }
+
     /// Reserves the room if the disk has far more than that. Without the ballast, only a deletion on a full disk may fail.
     func reserve() {
         // This is called with every transaction, so it does nothing when the room is already taken.
-        guard !isThere.withLockedValue({ $0 }), let disk = DiskSpace(of: path) else { return }
+        guard !isReserved, let disk = DiskSpace(of: path) else { return }
         let size = JournalBallast.size(ofDisk: disk.size)
         isThere.withLockedValue { isThere in
             guard !isThere, size > 0, disk.available > 3 * size else { return }
