@@ -15,6 +15,7 @@ final class InboundCalls: Sendable {
     private struct Waiting: Sendable {
         var call: UInt64
         var size: Int
+        var executor: LoopExecutor?
         var operation: Operation
     }
 
@@ -83,9 +84,11 @@ final class InboundCalls: Sendable {
     /// Starts an admitted call, behind those for the same actor that came before it. Call it on the event loop.
     ///
     /// `operation` runs up to its first suspension, which is the step onto the actor, before the next call is looked at. That keeps
-    /// the order. No method runs on the event loop itself. `operation` ends by calling `ended`.
-    func start(_ call: UInt64, actor: String, size: Int, _ operation: @escaping Operation) {
-        let waiting = Waiting(call: call, size: size, operation: operation)
+    /// the order. No method runs while the loop reads. `operation` ends by calling `ended`.
+    ///
+    /// - Parameter executor: where the method runs; `nil` for the threads that all tasks have.
+    func start(_ call: UInt64, actor: String, size: Int, on executor: LoopExecutor?, _ operation: @escaping Operation) {
+        let waiting = Waiting(call: call, size: size, executor: executor, operation: operation)
         let (startsNow, startsQueue) = state.withLockedValue { state in
             let isFirst = state.queues.isEmpty || state.queues[actor] == nil
             if isFirst, size <= InboundCalls.inlineSize { return (true, false) }
@@ -102,7 +105,7 @@ final class InboundCalls: Sendable {
     }
 
     private func begin(_ waiting: Waiting) {
-        let task = Task.immediate(operation: waiting.operation)
+        let task = Task.immediate(executorPreference: waiting.executor, operation: waiting.operation)
         if state.withLockedValue({ $0.running.started(waiting.call, .own(task)) }) != nil { task.cancel() }
     }
 

@@ -22,6 +22,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     package let logger: Logger
     let settings: ClusterSettings
     let eventLoopGroup: any EventLoopGroup
+    /// The event loop of all links as a place for what is brief; `nil` where there are several loops.
+    package let loopExecutor: LoopExecutor?
     let nodeStart = ContinuousClock.now
     let actors = ActorDirectory()
     let metrics: TransportMetrics
@@ -71,6 +73,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
         }
         name = settings.name
         eventLoopGroup = settings.eventLoopGroup
+        loopExecutor = LoopExecutor(settings.eventLoopGroup)
         var logger = settings.logger
         logger.handler.metadataProvider =
             .multiplex([logger.metadataProvider, CallTrace.metadataProvider].compactMap(\.self))

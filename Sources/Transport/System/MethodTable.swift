@@ -55,4 +55,11 @@ public struct MethodTable: Sendable {
 public protocol ClusterActor: DistributedActor where ActorSystem == ClusterSystem {
     /// What peers may call.
     static var methods: MethodTable { get }
+    /// Whether peers' calls run on the event loop of their links, where a node has only one. For actors that many small calls come to,
+    /// and whose methods are brief and never wait for a disk: no link of the loop reads or writes meanwhile.
+    static var worksOnLoop: Bool { get }
+}
+
+extension ClusterActor {
+    public static var worksOnLoop: Bool { false }
 }

@@ -46,7 +46,7 @@ final class PeerCalls: CallTaker {
         start()
         let responder = CallResponder(id: frame.call, actor: actor, link: link, system: system)
         let call = InboundCall(request, method, context, responder)
-        link.inbound.start(frame.call, actor: name, size: size) { await call.run() }
+        link.inbound.start(frame.call, actor: name, size: size, on: executor(of: actor)) { await call.run() }
     }
 
     /// Finds what a call is for, or answers why it does not run.
@@ -114,7 +114,11 @@ final class PeerCalls: CallTaker {
         calls = []
         // The task runs up to the step onto the actor before the next call is looked at, which keeps the order. It ends with the
         // batch.
-        Task.immediate { await body.run(batch) }
+        Task.immediate(executorPreference: executor(of: actor)) { await body.run(batch) }
+    }
+
+    private func executor(of actor: any ClusterActor) -> LoopExecutor? {
+        type(of: actor).worksOnLoop ? system.loopExecutor : nil
     }
 
     private func refuse(_ call: UInt64, _ error: RemoteError) {

@@ -13,7 +13,7 @@ import Testing
         let count: UInt64 = 20_000
         for call in 1...count where !Task.isCancelled {
             #expect(calls.admit(call, deadline: .now + .seconds(60), unanswered: 0) == .run)
-            calls.start(call, actor: "one", size: InboundCalls.inlineSize + 1) {
+            calls.start(call, actor: "one", size: InboundCalls.inlineSize + 1, on: nil) {
                 begun.withLockedValue { $0.append(call) }
                 calls.finish(call)
             }

@@ -32,6 +32,8 @@ distributed actor Ledger: ClusterActor {
         ],
         errors: [DeclaredError("overexposed", Overexposed.self)])
 
+    static let worksOnLoop = true
+
     private var noted: [Int] = []
     /// How often `fill` was called.
     private(set) var fills = 0

@@ -1,5 +1,6 @@
 import Logging
 import NIOCore
+import NIOPosix
 import Testing
 
 @testable import Transport
@@ -48,9 +49,14 @@ enum TestCluster {
         for system in systems { await system.shutdown() }
     }
 
-    /// Two systems with a link from the second to the first.
+    /// A single loop, as a small machine's daemon has. A `Ledger` works on it, an `Echo` does not.
+    static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    /// Two systems with a link from the second to the first, which has a single loop.
     static func pair(_ body: (_ server: ClusterSystem, _ client: ClusterSystem) async throws -> Void) async throws {
-        try await run([settings("server"), settings("client")]) { systems in
+        var server = settings("server")
+        server.eventLoopGroup = loop
+        try await run([server, settings("client")]) { systems in
             let address = try #require(systems[0].listeningAddress)
             try await systems[1].join(address)
             try await systems[0].hears { if case .joined = $0 { true } else { false } }
