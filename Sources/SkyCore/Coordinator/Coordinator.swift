@@ -79,6 +79,8 @@ package distributed actor Coordinator: ClusterActor {
             },
         ] + JobKinds.methods)
 
+    package static let worksOnLoop = true
+
     /// The methods that work before the jobs are read, and while it is not known whether other nodes have taken them over.
     static let methodsWithoutJobs: Set = ["nodes", "membership", "drain"]
 
@@ -213,6 +215,11 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored. The job is not done in either
     ///   case.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
+        try await accept(submission)
+    }
+
+    /// - Parameter wait: how long the job may wait to be stored, so that what follows at once is stored with it; `nil` where it may not.
+    private func accept(_ submission: Submission, waiting wait: Duration? = nil) async throws -> JobID {
         guard id.name == Coordinator.wellKnownName else {
             throw RemoteError(.failed, "this coordinator only finishes what a lost node has left")
         }
@@ -231,12 +238,12 @@ package distributed actor Coordinator: ClusterActor {
         var taken = Result<JobID, SkyError>.success(new)
         updateCore { core in
             taken = Result { () throws(SkyError) in
-                try core.submit(submission.request, token: submission.token, as: new, beside: others)
+                try core.submit(submission.request, token: submission.token, as: new, beside: others, waiting: wait)
             }
         }
         let id = try taken.get()
         do {
-            try await untilStored(core.writeAhead.lastEntry)
+            try await untilStored(core.writeAhead.lastEntry, waiting: wait)
         } catch {
             // The job's entry still waits to be stored. A second entry follows it and takes the job back.
             if id == new { updateCore { $0.delete(new) } }
@@ -262,9 +269,9 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     /// Does the same as `submit`, and also returns the events so far. A small job has ended by then, so that nobody has to ask for
-    /// them.
+    /// them, and is stored in one transaction.
     package distributed func start(_ submission: Submission) async throws -> StartedJob {
-        let job = try await submit(submission)
+        let job = try await accept(submission, waiting: Coordinator.startPatience)
         if let other = try await elsewhere(job) {
             return StartedJob(
                 job: job, batch: try await forward(job) { try await other.events(EventsRequest(job: job, from: 0)) })
@@ -577,13 +584,16 @@ package distributed actor Coordinator: ClusterActor {
     // MARK: - Watchers
 
     /// - Throws: `RemoteError` where nothing can be stored at present.
-    private func untilStored(_ entry: UInt64) async throws {
+    private func untilStored(_ entry: UInt64, waiting wait: Duration? = nil) async throws {
         guard core.writeAhead.lastStored < entry else { return }
         if !isClosed {
-            updateCore { $0.hurry() }
             let latch = Latch()
             storeWaiters.append((entry, latch))
-            await latch.wait()
+            if let wait { await latch.wait(atMost: wait) }
+            if !latch.isOpen {
+                updateCore { $0.hurry() }
+                await latch.wait()
+            }
         }
         guard core.writeAhead.lastStored < entry else { return }
         throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "the node is stopping")")

@@ -20,7 +20,12 @@ struct CoordinatorEffects: Sendable {
     /// Pause before the journal is tried again.
     static let journalPause = Duration.seconds(1)
 
+    /// Where this node has one event loop, it works on it, like the coordinator (`ClusterActor.worksOnLoop`).
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
+        await withTaskExecutorPreference(system.loopExecutor) { await carryOut(effects) }
+    }
+
+    private func carryOut(_ effects: AsyncStream<CoordinatorEffect>) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await watchMembership() }
             if let replica = store.replica { group.addTask { await watch(replica) } }
@@ -88,6 +93,7 @@ struct CoordinatorEffects: Sendable {
             var request = await coordinator.whenLocal({ $0.core.nextReservation(for: node) }) ?? nil
         {
             request.proof = proof
+            await system.loopExecutor?.pause()
             // If the node is gone, membership reports that soon, and there is no demand any more.
             guard isReachable(node) else {
                 await coordinator.whenLocal { $0.updateCore { $0.reservationFailed(on: node, nil) } }
@@ -112,6 +118,7 @@ struct CoordinatorEffects: Sendable {
             var assignment = await coordinator.whenLocal({ $0.core.nextAssignment(for: node) }) ?? nil
         {
             assignment.proof = proof
+            await system.loopExecutor?.pause()
             do {
                 guard isReachable(node) else { throw TransportError.notConnected(node) }
                 try await scanActor(of: node).assign(assignment)
@@ -153,6 +160,8 @@ struct CoordinatorEffects: Sendable {
             let next = await coordinator.whenLocal({ $0.core.nextCollection(from: node) }) ?? nil
         {
             let request = next.proving(proof)
+            // This node answers at once as long as it has results.
+            await system.loopExecutor?.pause()
             guard isReachable(node) else {
                 guard await pause() else { return }
                 continue
@@ -177,6 +186,7 @@ struct CoordinatorEffects: Sendable {
     private func lookUp(_ job: JobID, _ tasks: Range<Int>, _ plan: any JobPlan) async {
         for start in stride(from: tasks.lowerBound, to: tasks.upperBound, by: CoordinatorEffects.lookUpLimit) {
             let part = start..<min(start + CoordinatorEffects.lookUpLimit, tasks.upperBound)
+            await system.loopExecutor?.pause()
             let wanted: [TaskID: CacheKey] = part.reduce(into: [:]) { $0[TaskID($1)] = plan.cacheKey($1) }
             // If the journal does not answer, the tasks are run as if there were no cache.
             let found = wanted.isEmpty ? [:] : (try? await store.journal.cached(wanted)) ?? [:]

@@ -41,6 +41,43 @@ import Transport
         #expect(core.jobs[JobID(rawValue: 1)]?.isActive == false)
     }
 
+    @Test func `a job that may wait to be stored is stored with its result and its end, before anything is published`()
+        throws
+    {
+        var core = core()
+        let lease = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 1)
+        var done = core.carryOut { core in
+            core.joined(NodeID(rawValue: 1), name: "own", isDraining: false)
+            core.reserved(lease, on: NodeID(rawValue: 1))
+            _ = try? core.submit(
+                CoordinatorStory.simulation(1), token: nil, as: JobID(rawValue: 7), waiting: .milliseconds(3))
+        }
+        #expect(done.entries.isEmpty, "its task is sent all the same")
+        let attempt = try #require(done.assigned.first?.request).attempt
+        let result = AttemptResult(sequence: 1, attempt: attempt, outcome: .done(ByteBuffer()), duration: .zero)
+        done = core.carryOut(at: .milliseconds(1)) { [own] in $0.deliver([result], from: own) }
+        let kinds = done.entries.map { entry in
+            switch entry {
+            case .submitted: "job"
+            case .result: "result"
+            case .ended: "end"
+            default: "other"
+            }
+        }
+        #expect(kinds == ["job", "result", "end"] && done.published.isEmpty)
+        done = core.carryOut(at: .milliseconds(2)) { $0.storeAll() }
+        #expect(done.published == [job] && core.jobs[job]?.published.report?.state == .done)
+        _ = core.carryOut(at: .milliseconds(3)) { $0.wake(.milliseconds(3)) }
+        // Another one's task takes longer.
+        done = core.carryOut(at: .milliseconds(10)) {
+            _ = try? $0.submit(
+                CoordinatorStory.simulation(1), token: nil, as: JobID(rawValue: 8), waiting: .milliseconds(3))
+        }
+        #expect(done.entries.isEmpty)
+        done = core.carryOut(at: .milliseconds(13)) { $0.wake(.milliseconds(13)) }
+        #expect(done.entries.count == 1)
+    }
+
     @Test func `a collection with results, attempts and a lease is handled as one event`() throws {
         var core = core()
         let lease = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: 1, slots: 1)

@@ -136,6 +136,38 @@ import Transport
         #expect(lone, "the last transaction is long ago")
     }
 
+    @Test func `an entry that may wait is stored with what follows it, but does not wait for longer than it may`() {
+        for gatheringTime in [Duration.zero, .milliseconds(50)] {
+            var queue = WriteAheadQueue()
+            queue.gatheringTime = gatheringTime
+            let first = queue.append(submission, waiting: .milliseconds(3), at: .milliseconds(10))
+            #expect(!first && queue.due(at: .milliseconds(10)) == .milliseconds(13))
+            let early = queue.begin(at: .milliseconds(12))
+            #expect(!early)
+            let urgent = queue.append(.deleted(job), at: .milliseconds(12))
+            #expect(urgent && queue.nextEntries(in: nil, at: .milliseconds(12))?.count == 2)
+            #expect(queue.nextEntries(in: nil, at: .milliseconds(12)) == nil && queue.due(at: .milliseconds(12)) == nil)
+            // The first that waits says when the time is over, the one before it has no say any more, and a result waits with it.
+            let waits = [
+                queue.append(submission, waiting: .milliseconds(3), at: .seconds(1)),
+                queue.append(submission, waiting: .milliseconds(30), at: .seconds(1)),
+                queue.append(result(), waiting: nil, at: .seconds(1)),
+            ]
+            let due = Duration.seconds(1) + .milliseconds(3)
+            #expect(waits == [false, false, false] && queue.due(at: .seconds(1)) == due)
+            let begins = queue.begin(at: due)
+            #expect(begins && queue.nextEntries(in: nil, at: due)?.count == 3)
+            _ = queue.nextEntries(in: nil, at: due)
+            _ = queue.append(submission, waiting: .milliseconds(3), at: .seconds(2))
+            let hurried = queue.hurry(at: .seconds(2))
+            #expect(hurried && queue.nextEntries(in: nil, at: .seconds(2))?.count == 1)
+        }
+    }
+
+    private var submission: JournalEntry {
+        .submitted(StoredJob(id: job, token: nil, request: CoordinatorStory.simulation(1), submitted: 0))
+    }
+
     @Test func `what somebody waits for is stored at once, and what has gathered with it`() {
         for entry in [JournalEntry.deleted(job), .failed(job, StoredFailure(task: 0, reason: "", isBadInput: false))] {
             var queue = gathering()

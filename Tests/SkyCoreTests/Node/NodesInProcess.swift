@@ -1,11 +1,15 @@
 import Base
 import Logging
+import NIOPosix
 import Transport
 
 @testable import SkyCore
 
 /// Whole nodes in this process, over real sockets.
 enum NodesInProcess {
+    /// A single loop, as a small machine's daemon has: their coordinators work on it.
+    private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
     static func settings(_ name: String, slots: Int, join: [NodeAddress] = []) -> NodeSettings {
         var cluster = ClusterSettings(name: name)
         cluster.listen = .hostPort(host: "127.0.0.1", port: 0)
@@ -13,6 +17,7 @@ enum NodesInProcess {
         // Nodes without one are not believed where results are put together.
         cluster.version = SkyNetVersion.current
         cluster.silenceLimit = .seconds(30)
+        cluster.eventLoopGroup = loop
         cluster.logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         return NodeSettings(cluster: cluster, slots: slots, executable: "/nonexistent/skynode")
     }

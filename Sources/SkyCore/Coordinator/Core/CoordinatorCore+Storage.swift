@@ -5,8 +5,10 @@ import Transport
 
 extension CoordinatorCore {
     /// Has an entry stored, after all entries before it.
-    mutating func store(_ entry: JournalEntry) {
-        if writeAhead.append(entry, at: now) { outbox.append(.effect(.write)) }
+    ///
+    /// - Parameter wait: how long it waits for others that follow it, as in `WriteAheadQueue.append`.
+    mutating func store(_ entry: JournalEntry, waiting wait: Duration? = nil) {
+        if writeAhead.append(entry, waiting: wait, at: now) { outbox.append(.effect(.write)) }
         if writeAhead.isBehind { updateSuspension() }
     }
 

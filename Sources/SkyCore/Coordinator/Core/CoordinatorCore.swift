@@ -87,15 +87,19 @@ struct CoordinatorCore {
 extension CoordinatorCore {
     /// Accepts a job and starts it. A submission with a known token is not started again.
     ///
-    /// - Parameter other: what the submitter's jobs take at other coordinators of this node.
+    /// - Parameters:
+    ///   - other: what the submitter's jobs take at other coordinators of this node.
+    ///   - wait: how long the job waits to be stored, so that its first results are stored with it; `hurry` then. `nil` where it is
+    ///     stored at once.
     /// - Throws: `SkyError` as `CoordinatedJobs.submit` does.
     mutating func submit(
-        _ request: JobRequest, token: String?, as id: JobID, beside other: PersonUsage? = nil
+        _ request: JobRequest, token: String?, as id: JobID, beside other: PersonUsage? = nil,
+        waiting wait: Duration? = nil
     ) throws(SkyError) -> JobID {
         switch try jobs.submit(request, token: token, as: id, beside: other, now: now, wall: wall) {
         case .known(let known): return known
         case .new(let stored):
-            store(.submitted(stored))
+            store(.submitted(stored), waiting: wait)
             schedule(.submitted(id, tasks: 0, request.schedulingOptions, by: request.jobSubmitter))
             applyQuotas()
             if let step = jobs.beginPlan(of: id) { apply(step, to: id) }

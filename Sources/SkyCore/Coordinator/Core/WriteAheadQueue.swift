@@ -35,6 +35,8 @@ struct WriteAheadQueue {
     private var isUrgent = false
     /// When the last transaction began.
     private var lastBegun: Duration?
+    /// Until when entries gather at least, because something that is to follow soon is to be stored with them.
+    private var patience: Duration?
     private var waiting: Deque<Waiting> = []
     /// Attempts for this node. They are sent once the journal records that they are.
     private var heldAttempts: Deque<(entry: UInt64, request: RunRequest)> = []
@@ -53,12 +55,18 @@ struct WriteAheadQueue {
 
     /// Adds an entry, which is stored after all entries before it. A result may wait for others; see `hurry`.
     ///
+    /// - Parameter wait: how long the entry waits for others that follow it; the owner has to `hurry` then, or it gathers like a
+    ///   result. `nil` for what is usual for its kind.
     /// - Returns: whether the owner has to begin writing, because no writing is under way.
-    mutating func append(_ entry: JournalEntry, at now: Duration) -> Bool {
+    mutating func append(_ entry: JournalEntry, waiting wait: Duration? = nil, at now: Duration) -> Bool {
         lastEntry += 1
         unwritten.append(entry)
         unwrittenBytes += entry.byteCount
-        if !entry.isResult { isUrgent = true }
+        if let wait {
+            patience = patience ?? now + wait
+        } else if !entry.isResult {
+            isUrgent = true
+        }
         if lastEntry - lastStored > WriteAheadQueue.backlogLimit { isBehind = true }
         return begin(at: now)
     }
@@ -80,8 +88,7 @@ struct WriteAheadQueue {
 
     /// When entries are to be stored, if nothing else happens; `nil` where none gather.
     func due(at now: Duration) -> Duration? {
-        guard !unwritten.isEmpty, let lastBegun else { return nil }
-        let due = lastBegun + gatheringTime
+        guard !unwritten.isEmpty, let due = gatheredAt else { return nil }
         // What is due while a transaction is under way follows it.
         return due > now || !isWriting ? due : nil
     }
@@ -89,10 +96,16 @@ struct WriteAheadQueue {
     private func isDue(at now: Duration) -> Bool {
         guard !unwritten.isEmpty else { return false }
         let limit = WriteAheadQueue.gatheringLimit
-        guard !isUrgent, unwritten.count < limit.entries, unwrittenBytes < limit.bytes, let lastBegun else {
+        guard !isUrgent, unwritten.count < limit.entries, unwrittenBytes < limit.bytes, let gatheredAt else {
             return true
         }
-        return now >= lastBegun + gatheringTime
+        return now >= gatheredAt
+    }
+
+    /// The end of the time for which entries gather; `nil` where they do not.
+    private var gatheredAt: Duration? {
+        guard let lastBegun else { return patience }
+        return max(lastBegun + gatheringTime, patience ?? .zero)
     }
 
     /// The entries to write now, in one transaction. `nil` means that there are none, or that they still gather, which ends the
@@ -117,7 +130,7 @@ struct WriteAheadQueue {
         defer {
             unwritten.removeFirst(count)
             unwrittenBytes -= bytes
-            if unwritten.isEmpty { isUrgent = false }
+            if unwritten.isEmpty { (isUrgent, patience) = (false, nil) }
         }
         return withoutDeleted(Array(unwritten[..<count]))
     }

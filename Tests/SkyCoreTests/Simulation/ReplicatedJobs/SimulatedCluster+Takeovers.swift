@@ -152,7 +152,9 @@ extension SimulatedCluster {
         let new = JobID(rawValue: random.next())
         var taken = Result<JobID, SkyError>.success(new)
         change(host) { core in
-            taken = Result { () throws(SkyError) in try core.submit(request, token: token, as: new) }
+            // Some wait for their first results to be stored with them.
+            let wait: Duration? = new.rawValue.isMultiple(of: 2) ? .milliseconds(3) : nil
+            taken = Result { () throws(SkyError) in try core.submit(request, token: token, as: new, waiting: wait) }
         }
         switch taken {
         case .failure(let refusal): violations.append("\(token) was refused: \(refusal.message)")
