@@ -1,5 +1,6 @@
 import DequeModule
 import Dispatch
+import Glibc
 import NIOCore
 import Synchronization
 
@@ -23,13 +24,19 @@ package final class LoopExecutor: TaskExecutor {
 
     private let loop: any EventLoop
     private let state = BriefLock(State())
-    /// When the current turn has taken its time.
+    /// When the current turn has taken its time, and when the loop worked last, on the clock of `NIODeadline`; and the processor time of
+    /// the loop's thread when the turn began. Only the loop uses these.
     private let turnEnd = Atomic<UInt64>(0)
+    private let lastWorked = Atomic<UInt64>(0)
+    private let processorTimeBefore = Atomic<UInt64>(0)
 
     /// How long the loop works before the rest goes to other threads.
-    private static let turn = TimeAmount.milliseconds(3)
+    private static let turn: UInt64 = 3_000_000
+    /// What comes within so many nanoseconds belongs to the same turn: a loop goes on with its tasks as long as there are any, and only
+    /// then reads and writes.
+    private static let gap: UInt64 = 20_000
     /// How long other threads work before the loop tries again.
-    private static let busyTime = TimeAmount.milliseconds(20)
+    private static let busyTime = TimeAmount.milliseconds(100)
 
     /// - Parameter group: the group of the loop.
     /// - Returns: `nil` where the group has several loops. An actor that is called over the links of several loops would work on one of
@@ -61,12 +68,32 @@ package final class LoopExecutor: TaskExecutor {
 
     /// Does the jobs of one turn, on the loop.
     private func work() {
-        let end = NIODeadline.now() + LoopExecutor.turn
-        turnEnd.store(end.uptimeNanoseconds, ordering: .relaxed)
+        var now = NIODeadline.now().uptimeNanoseconds
+        if now > lastWorked.load(ordering: .relaxed) + LoopExecutor.gap {
+            turnEnd.store(now + LoopExecutor.turn, ordering: .relaxed)
+            processorTimeBefore.store(LoopExecutor.processorTime, ordering: .relaxed)
+        }
+        defer { lastWorked.store(now, ordering: .relaxed) }
         while let job = next() {
             job.runSynchronously(on: asUnownedTaskExecutor())
-            if NIODeadline.now() >= end { return leave() }
+            now = NIODeadline.now().uptimeNanoseconds
+            if isTurnOver(now) { return leave() }
         }
+    }
+
+    private func isTurnOver(_ now: UInt64) -> Bool {
+        guard now >= turnEnd.load(ordering: .relaxed) else { return false }
+        // Another process may have had the core. That is no work of this one.
+        let worked = LoopExecutor.processorTime - processorTimeBefore.load(ordering: .relaxed)
+        if worked < LoopExecutor.turn / 2 { turnEnd.store(now + LoopExecutor.turn, ordering: .relaxed) }
+        return worked >= LoopExecutor.turn / 2
+    }
+
+    /// Nanoseconds that the current thread has had of the processors.
+    private static var processorTime: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
     private func next() -> UnownedJob? {
@@ -90,7 +117,7 @@ package final class LoopExecutor: TaskExecutor {
 
     /// Leaves the loop if the current turn has taken its time. For a task that may go on for long without waiting for anything.
     package func pause() async {
-        guard loop.inEventLoop, NIODeadline.now().uptimeNanoseconds >= turnEnd.load(ordering: .relaxed) else { return }
+        guard loop.inEventLoop, isTurnOver(NIODeadline.now().uptimeNanoseconds) else { return }
         state.withLockedValue { $0.busyUntil = .now() + LoopExecutor.busyTime }
         // The task goes on where it is put now.
         await withUnsafeContinuation { $0.resume() }

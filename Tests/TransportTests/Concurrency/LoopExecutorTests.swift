@@ -24,6 +24,16 @@ import Testing
         }
     }
 
+    @Test func `what goes on for long leaves the loop, and calls come back to it later`() async throws {
+        try await TestCluster.pair { server, client in
+            let worker = LoopWorker(actorSystem: server)
+            let remote = try LoopWorker.resolve(id: worker.id, using: client)
+            try await remote.worksUntilElsewhere()
+            while try await !remote.isOnLoop() {}
+            withExtendedLifetime(worker) {}
+        }
+    }
+
     @Test func `where there are several loops, it works on none`() async throws {
         try await TestCluster.pair { server, client in
             let worker = LoopWorker(actorSystem: client)
@@ -69,6 +79,9 @@ distributed actor LoopWorker: ClusterActor {
         Method("staysOnLoop", "$s14TransportTests10LoopWorkerC07staysOnC0SbyYaKFTE") {
             (worker: isolated LoopWorker) in await worker.staysOnLoop()
         },
+        Method("worksUntilElsewhere", "$s14TransportTests10LoopWorkerC19worksUntilElsewhereyyYaKFTE") {
+            (worker: isolated LoopWorker) in await worker.worksUntilElsewhere()
+        },
     ])
 
     static let worksOnLoop = true
@@ -79,6 +92,11 @@ distributed actor LoopWorker: ClusterActor {
         let began = isOnLoop()
         await Task.yield()
         return began && isOnLoop()
+    }
+
+    /// Waits for nothing.
+    distributed func worksUntilElsewhere() async {
+        while isOnLoop() { await actorSystem.loopExecutor?.pause() }
     }
 }
 
