@@ -271,12 +271,12 @@ package distributed actor Coordinator: ClusterActor {
     /// Does the same as `submit`, and also returns the events so far. A small job has ended by then, so that nobody has to ask for
     /// them, and is stored in one transaction.
     package distributed func start(_ submission: Submission) async throws -> StartedJob {
+        let end = ContinuousClock.now + Coordinator.startPatience
         let job = try await accept(submission, waiting: Coordinator.startPatience)
         if let other = try await elsewhere(job) {
             return StartedJob(
                 job: job, batch: try await forward(job) { try await other.events(EventsRequest(job: job, from: 0)) })
         }
-        let end = ContinuousClock.now + Coordinator.startPatience
         while core.jobs[job]?.published.report == nil, ContinuousClock.now < end {
             await somethingHappens(job, atMost: end - .now)
         }
