@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -29,6 +30,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from sextractor import command
 
@@ -54,6 +56,8 @@ NETWORK = Path("/usr/share/source-extractor/default.nnw")
 LONG = 30
 NIGHT_ROUNDS = 5
 START_ROUNDS = 25
+# The kernel's, of which processes have taken so many.
+TICKS = os.sysconf("SC_CLK_TCK")
 # Milliseconds that the program, its node and the first worker may take to start, and what is wished, which not every host meets.
 START_LIMIT = 75
 START_WISH = 60
@@ -86,9 +90,33 @@ def skynode(frames: list[Path], out: Path, *where: str) -> list[str]:
     return [PROGRAM, "scan", *map(str, frames), "--no-cache", "-o", str(out), *where]
 
 
+class Nodes(NamedTuple):
+    # Of the first.
+    address: str
+    processes: list[subprocess.Popen[str]]
+
+    def processor_seconds(self) -> dict[str, float]:
+        """What they have taken of the processors so far: the first, which coordinates, the others, and all workers."""
+        seconds = dict.fromkeys(("coordinator", "other nodes", "workers"), 0.0)
+        daemons = [node.pid for node in self.processes]
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = path.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            process, parent = int(path.parent.name), int(fields[1])
+            own, ended = (int(fields[place]) + int(fields[place + 1]) for place in (11, 13))
+            if process in daemons:
+                seconds["coordinator" if process == daemons[0] else "other nodes"] += own / TICKS
+                seconds["workers"] += ended / TICKS
+            elif parent in daemons:
+                seconds["workers"] += own / TICKS
+        return seconds
+
+
 @contextlib.contextmanager
-def nodes(folder: Path, count: int, slots: int, *before: str) -> Iterator[str]:
-    """So many nodes, started by the words before; the address of the first."""
+def nodes(folder: Path, count: int, slots: int, *before: str) -> Iterator[Nodes]:
+    """So many nodes, started by the words before."""
     folder.mkdir(exist_ok=True)
     running: list[subprocess.Popen[str]] = []
     address = ""
@@ -114,7 +142,7 @@ def nodes(folder: Path, count: int, slots: int, *before: str) -> Iterator[str]:
             if done.stdout.count(b"\n") == count:
                 break
             time.sleep(0.1)
-        yield address
+        yield Nodes(address, running)
     finally:
         for node in running:
             node.terminate()
@@ -142,7 +170,7 @@ def one_frame(name: str, rounds: int, folder: Path, python: str) -> tuple[list[s
     (stars, galaxies, fwhm), limits = FRAMES[name]
     frame = folder / f"{name}.fits"
     synthetic(frame, SIDE, stars=stars, galaxies=galaxies, fwhm=fwhm)
-    with nodes(folder, 1, 2) as address:
+    with nodes(folder, 1, 2) as (address, _):
         commands = {
             "SExtractor": sextractor(frame, folder),
             "Python sep": [python, str(ROOT / "Benchmarks/sep_scan.py"), str(frame), str(folder / "sep.fits")],
@@ -201,16 +229,25 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
         for frame in own:
             run(["taskset", "--cpu-list", str(core), *sextractor(frame, place)], place)
 
-    def ours(address: str, frames: list[Path], *before: str) -> float:
-        return run([*before, *skynode(frames, folder / "out", "--node", address, *one_of_many)], folder)
+    def ours(nodes: Nodes, frames: list[Path], *before: str) -> float:
+        began, commands = nodes.processor_seconds(), processor_seconds_of_commands()
+        seconds = run([*before, *skynode(frames, folder / "out", "--node", nodes.address, *one_of_many)], folder)
+        taken = {who: now - began[who] for who, now in nodes.processor_seconds().items()}
+        taken["command"] = processor_seconds_of_commands() - commands
+        shares[len(nodes.processes)].append({who: 1000 * by / len(frames) for who, by in taken.items()})
+        return seconds
 
     # One core has half of the frames, so that it does not take longer than the others.
     few = frames[: max(1, count // 2)]
     on_one = ("taskset", "--cpu-list", "0")
     rates: dict[str, list[float]] = {"four": [], "one": [], "SExtractors": [], "SExtractor": []}
+    # Milliseconds a frame, by the number of nodes, in each round.
+    shares: dict[int, list[dict[str, float]]] = {1: [], 4: []}
     with nodes(folder / "four", 4, 1) as four, nodes(folder / "one", 1, 1, *on_one) as one:
         ours(four, frames[:4])
         ours(one, frames[:1], *on_one)
+        for rounds in shares.values():
+            rounds.clear()
         for _ in range(NIGHT_ROUNDS):
             rates["one"].append(len(few) / ours(one, few, *on_one))
             rates["four"].append(len(frames) / ours(four, frames))
@@ -230,8 +267,21 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
         f"- one SExtractor: {median['SExtractor']:.2f} frames/s; {cores}, one on each core, have {attained:.2f} of {cores} times that: "
         f"of what the cores do together, four nodes have {share / attained:.2f}",
         f"- {cores} SExtractors: {median['SExtractors']:.2f} frames/s; four nodes have {times:.2f} times that (≥ 1.30)",
+        f"- processor time a frame, one node: {processor_time(shares[1])}; four: {processor_time(shares[4])}",
     ]
     return lines, share >= 0.85 and times >= 1.30
+
+
+def processor_seconds_of_commands() -> float:
+    """What all commands that have ended took of the processors."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def processor_time(rounds: list[dict[str, float]]) -> str:
+    """The medians of some rounds."""
+    medians = {who: statistics.median(taken[who] for taken in rounds) for who in rounds[0]}
+    return ", ".join(f"{who} {taken:.0f} ms" for who, taken in medians.items() if taken >= 0.5)
 
 
 def start(folder: Path) -> tuple[list[str], bool]:
