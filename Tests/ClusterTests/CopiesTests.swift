@@ -339,8 +339,9 @@ struct CopiesTests {
         try await RunningCluster.with(3, slots: 2, options: options) { cluster in
             let node = cluster.addresses[0]
             try await untilCopied(node)
+            // The room is looked at once a second, so that the job has to take longer, however fast the machine is.
             let started = try await Skynode.run(
-                "simulate", "--tasks", "20000", "--duration", "0ms", "--node", node, "--detach")
+                "simulate", "--tasks", "20000", "--duration", "2ms", "--node", node, "--detach")
             let job = try #require(started.output.last, "\(started.errors)")
             _ = try await untilListed(job, at: [node]) {
                 $0.state == "paused" && $0.reason?.contains("node2 has no room and node3 has no room") == true
