@@ -93,7 +93,7 @@ extension Journal {
     /// - Returns: how much the journal holds then.
     func sweep() async throws(JournalError) -> JournalRoom {
         while true {
-            var swept: (goesOn: Bool, room: JournalRoom)
+            var swept: (goesOn: Bool, room: JournalRoom, isShort: Bool)
             do {
                 swept = try await sweepStep()
             } catch {
@@ -103,18 +103,18 @@ extension Journal {
                 await checkpoint()
                 swept = try await sweepStep()
             }
-            if isShortOfRoom { await checkpoint() }
+            if swept.isShort { await checkpoint() }
             guard swept.goesOn else { return swept.room }
         }
     }
 
     /// Deletes some rows of deleted jobs in one transaction.
     ///
-    /// - Returns: whether there may be more, and how much the journal holds then.
-    private func sweepStep() async throws(JournalError) -> (goesOn: Bool, room: JournalRoom) {
+    /// - Returns: whether there may be more, how much the journal holds then, and whether the disk is short of room.
+    private func sweepStep() async throws(JournalError) -> (goesOn: Bool, room: JournalRoom, isShort: Bool) {
         try await withQueue { [self] database in
             let goesOn = try database.transaction(Journal.deleteRows)
-            return (goesOn, try roomWithLog(database))
+            return (goesOn, try roomWithLog(database), isShortOfRoom)
         }
     }
 

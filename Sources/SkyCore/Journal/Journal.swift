@@ -207,7 +207,7 @@ package final class Journal: Sendable {
         try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// Whether the disk has little more left than what is kept free.
+    /// Whether the disk has little more left than what is kept free. The queue's thread calls it.
     var isShortOfRoom: Bool { path.map(JournalRoom.isShort) ?? false }
 
     /// Bytes of the write-ahead log. It asks the disk, so the queue's thread calls it.

@@ -43,7 +43,9 @@ import Testing
         }
     }
 
-    @Test func `an event of one kind only is read among the others, and what has no name or several is none`() throws {
+    @Test func `a name of a later version beside an event is passed over, and what has no name or several is none`()
+        throws
+    {
         struct Named: Encodable {
             var names: [String]
 
