@@ -123,6 +123,9 @@ enum ClusterSession {
         settings.security = try network.security.transportSecurity()
         settings.isLoopbackOnly = network.security.isLoopbackOnly
         settings.logger = logger
+        // A command has one link, and calls that follow each other. With one loop, they can be made and answered on it
+        // (`RepeatedJobs`).
+        settings.eventLoopGroup = settings.eventLoopGroup.next()
         return (ClusterSystem(settings), settings)
     }
 
