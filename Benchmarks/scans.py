@@ -115,8 +115,8 @@ class Nodes(NamedTuple):
 
 
 @contextlib.contextmanager
-def nodes(folder: Path, count: int, slots: int, *before: str) -> Iterator[Nodes]:
-    """So many nodes, started by the words before."""
+def nodes(folder: Path, count: int, slots: int, *before: str, copies: int | None = None) -> Iterator[Nodes]:
+    """So many nodes, started by the words before. They keep as many copies of jobs as they do by themselves, or as is said."""
     folder.mkdir(exist_ok=True)
     running: list[subprocess.Popen[str]] = []
     address = ""
@@ -125,6 +125,7 @@ def nodes(folder: Path, count: int, slots: int, *before: str) -> Iterator[Nodes]
             words = [PROGRAM, "serve", "--name", f"n{number}", "--listen", "127.0.0.1:0", "--slots", str(slots)]
             words += ["--no-multicast", "--data", str(folder / f"data{number}")]
             words += ["--join", address] if address else []
+            words += ["--copies", str(copies)] if copies is not None else []
             log = (folder / f"n{number}.log").open("w")
             node = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "TERM", "--", *before, *words], stdout=subprocess.PIPE, stderr=log, text=True
@@ -201,7 +202,7 @@ def one_frame(name: str, rounds: int, folder: Path, python: str) -> tuple[list[s
     return cells, all(ratios[way] <= limit for way, limit in limits.items()) and pictures <= PICTURES
 
 
-def night(count: int, folder: Path) -> tuple[list[str], bool]:
+def night(count: int, folder: Path, copies: int | None) -> tuple[list[str], bool]:
     """A night of small frames: four nodes of one slot, one node on one core, one SExtractor, and as many as there are cores, in turn."""
     cores = len(os.sched_getaffinity(0))
     kinds = [folder / f"kind{number}.fits" for number in range(min(8, count))]
@@ -243,7 +244,7 @@ def night(count: int, folder: Path) -> tuple[list[str], bool]:
     rates: dict[str, list[float]] = {"four": [], "one": [], "SExtractors": [], "SExtractor": []}
     # Milliseconds a frame, by the number of nodes, in each round.
     shares: dict[int, list[dict[str, float]]] = {1: [], 4: []}
-    with nodes(folder / "four", 4, 1) as four, nodes(folder / "one", 1, 1, *on_one) as one:
+    with nodes(folder / "four", 4, 1, copies=copies) as four, nodes(folder / "one", 1, 1, *on_one) as one:
         ours(four, frames[:4])
         ours(one, frames[:1], *on_one)
         for rounds in shares.values():
@@ -350,6 +351,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scans", allow_abbrev=False)
     parser.add_argument("--rounds", type=int, default=5, help="times that each program runs")
     parser.add_argument("--frames", type=int, default=200, help="frames of the night, in each of five rounds")
+    parser.add_argument("--copies", type=int, help="copies of each job that the four nodes of the night keep")
     parser.add_argument("--parts", default="start,frames,night,large", help="start, frames, night, large, with commas in between")
     parser.add_argument("--check", action="store_true", help="fail where a target is missed")
     options = parser.parse_args()
@@ -373,7 +375,7 @@ def main() -> int:
                 is_met = is_met and met
                 print("| " + " | ".join(cells) + " |", flush=True)
         if "night" in parts:
-            lines, met = night(options.frames, folder)
+            lines, met = night(options.frames, folder, options.copies)
             is_met = is_met and met
             print("\n" + "\n".join(lines), flush=True)
         if "large" in parts:
