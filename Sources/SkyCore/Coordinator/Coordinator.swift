@@ -501,7 +501,7 @@ package distributed actor Coordinator: ClusterActor {
         var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
         let report = copyReport
         (usage.copies, usage.copiesWanted) = (report?.copies, report?.wanted)
-        usage.otherCopiesBytes = copies?.room.bytes
+        usage.otherCopiesBytes = await copies?.room.bytes
         usage.people = usageByPeople
         return usage
     }

@@ -222,20 +222,23 @@ package actor Copies {
     }
 
     private func introduceOneself(to node: NodeID) async {
-        guard let actor = try? actor(of: node), let other = try? await actor.introduce(introduction) else { return }
+        guard let actor = try? actor(of: node), let other = try? await actor.introduce(await introduction) else { return }
         await note(other, of: node)
     }
 
     private var introduction: CopyIntroduction {
-        CopyIntroduction(
-            replica: book.own, machine: machine,
-            uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
-            hasRoom: policy.copies > 0 && !JournalRoom.isShort(at: folder), proof: proof)
+        get async {
+            let isShort = await CopyRoom.isShort(at: folder)
+            return CopyIntroduction(
+                replica: book.own, machine: machine,
+                uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
+                hasRoom: policy.copies > 0 && !isShort, proof: proof)
+        }
     }
 
     func introduced(_ other: CopyIntroduction, from node: NodeID?) async -> CopyIntroduction {
         if let node { await note(other, of: node) }
-        return introduction
+        return await introduction
     }
 
     private func note(_ introduction: CopyIntroduction, of node: NodeID) async {

@@ -1,13 +1,22 @@
 import Foundation
 import NIOConcurrencyHelpers
+import NIOPosix
 
 /// Whether there is room for copies of other nodes' journals: they may take as much as the node's own journal may, and no more than
 /// leaves the disk what its own journal needs.
+///
+/// A disk that hangs is waited for on a thread for files only.
 final class CopyRoom: Sendable {
+    private struct Finding {
+        var bytes: Int
+        var isShort: Bool
+        var time: ContinuousClock.Instant
+    }
+
     private struct State {
         var limit: Int
         /// What was found when the disk was last looked at.
-        var found: (bytes: Int, isShort: Bool, time: ContinuousClock.Instant)?
+        var found: Finding?
     }
 
     private let folder: String
@@ -28,14 +37,15 @@ final class CopyRoom: Sendable {
     func setLimit(_ limit: Int) { state.withLockedValue { $0.limit = limit } }
 
     /// How many bytes the copies take.
-    var bytes: Int { state.withLockedValue { look(&$0).bytes } }
+    var bytes: Int { get async { await look().bytes } }
 
     /// - Throws: `JournalError` of the kind `full` where nothing more may be stored.
-    func check() throws(JournalError) {
-        let (found, limit) = state.withLockedValue { (look(&$0), $0.limit) }
+    func check() async throws(JournalError) {
+        let found = await look()
         guard !found.isShort else {
             throw JournalError(.full, "there is no room on the disk for copies of other nodes' jobs")
         }
+        let limit = state.withLockedValue { $0.limit }
         guard found.bytes <= limit else {
             throw JournalError(
                 .full,
@@ -44,11 +54,22 @@ final class CopyRoom: Sendable {
         }
     }
 
-    private func look(_ state: inout State) -> (bytes: Int, isShort: Bool) {
-        if let found = state.found, found.time.duration(to: .now) < CopyRoom.age { return (found.bytes, found.isShort) }
-        let found = (bytes: CopyRoom.bytes(below: folder), isShort: JournalRoom.isShort(at: folder))
-        state.found = (found.bytes, found.isShort, .now)
+    private func look() async -> Finding {
+        if let found = state.withLockedValue({ $0.found }), found.time.duration(to: .now) < CopyRoom.age { return found }
+        let found = await CopyRoom.onThreadForFiles { [folder] in
+            Finding(bytes: CopyRoom.bytes(below: folder), isShort: JournalRoom.isShort(at: folder), time: .now)
+        }
+        state.withLockedValue { $0.found = found }
         return found
+    }
+
+    /// Whether the disk of a file or folder has little more left than what is kept free.
+    static func isShort(at path: String) async -> Bool { await onThreadForFiles { JournalRoom.isShort(at: path) } }
+
+    private static func onThreadForFiles<Found: Sendable>(_ look: @escaping @Sendable () -> Found) async -> Found {
+        await withCheckedContinuation { continuation in
+            NIOThreadPool.singleton.submit { _ in continuation.resume(returning: look()) }
+        }
     }
 
     /// What the files of all copies hold. A file that goes away meanwhile holds nothing.

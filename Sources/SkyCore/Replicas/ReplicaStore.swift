@@ -134,7 +134,7 @@ actor ReplicaStore {
         _ recent: RecentBatches<CopiedRows>?
     ) async throws(JournalError) -> Journal.Appended? {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
-        if own == nil { try room.check() }
+        if own == nil { try await room.check() }
         let firstKept = recent?.firstNumber(appending: batches)
         var set = set
         var (rows, ran, stored) = ([] as [JournalRow], nil as Duration?, [] as [StoredBatch])
@@ -163,7 +163,7 @@ actor ReplicaStore {
         guard case .copy(let folder, _) = place else {
             throw JournalError(.inaccessible, "a journal in use is not replaced")
         }
-        try room.check()
+        try await room.check()
         if request.number == 0 {
             next?.end()
             next = nil
