@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeployTests {
     private func deploy(_ path: String) -> URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("deploy/" + path)
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("deploy/" + path)
     }
 
     @Test func `the unit for several nodes is the unit for one, but for its names`() throws {
