@@ -15,8 +15,13 @@ package enum SpareMemory {
     package static func keepHeapsSmall() {
         mallopt(M_ARENA_MAX, 2)
         mallopt(M_MMAP_THRESHOLD, 4 << 20)
-        mallopt(M_TRIM_THRESHOLD, 16 << 20)
+        mallopt(M_TRIM_THRESHOLD, keptAtEnd)
     }
+
+    /// Bytes that each heap may keep at its end.
+    private static let keptAtEnd: CInt = 16 << 20
+    /// More threads, one after the other, than there are heaps, so that each heap has had one of them.
+    private static let threadsForAllHeaps = 8
 
     /// Makes glibc keep the memory that the process has freed, for its next blocks. By default the large blocks of a sector go back
     /// to the kernel after each sector, which has to clear new pages for the next one. That took 7 % of the processor time of a scan
@@ -27,13 +32,34 @@ package enum SpareMemory {
         mallopt(M_TRIM_THRESHOLD, 256 << 20)
     }
 
-    /// Gives the spare memory back to the machine.
+    /// Gives the spare memory back to the machine, after `keepHeapsSmall`. Not for a thread that others wait for.
     static func giveBack() {
-        // By itself glibc gives back only the memory at the end of its heaps.
-        malloc_trim(0)
         for range in unchanged(in: KernelText.of("/proc/self/smaps") ?? "") {
             // These are pages of a file that nobody has written to. Code that runs again is mapped again, usually from memory.
             madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
+        }
+        giveBackEndsOfHeaps()
+        // By itself glibc gives back only the memory at the end of its heaps. This is the last step, because the others need memory.
+        malloc_trim(0)
+    }
+
+    /// `malloc_trim` leaves the end of each heap but the first alone. glibc looks at it when a large block of that heap is freed, which
+    /// takes a thread with that heap; a new thread gets the next heap in turn.
+    private static func giveBackEndsOfHeaps() {
+        mallopt(M_TRIM_THRESHOLD, 128 << 10)
+        defer { mallopt(M_TRIM_THRESHOLD, keptAtEnd) }
+        for _ in 0..<threadsForAllHeaps {
+            var thread = pthread_t()
+            let isStarted = pthread_create(
+                &thread, nil,
+                { _ in
+                    let block = malloc(256 << 10)
+                    // Without a use of it, the compiler leaves the block out.
+                    _ = malloc_usable_size(block)
+                    free(block)
+                    return nil
+                }, nil)
+            if isStarted == 0 { pthread_join(thread, nil) }
         }
     }
 

@@ -2,6 +2,7 @@ import Base
 import Distributed
 import Logging
 import NIOConcurrencyHelpers
+import NIOPosix
 package import Transport
 
 /// All parts of a node: its actor system, its scan actor with the worker processes, its coordinator.
@@ -457,7 +458,7 @@ package final class Node: Sendable {
             await workers.endIdleWorkers()
             await pixels.store.removeParts()
             await coordinator.whenLocal { await $0.trim() }
-            SpareMemory.giveBack()
+            try? await NIOThreadPool.singleton.runIfActive { SpareMemory.giveBack() }
         }
     }
 }
