@@ -222,7 +222,9 @@ package actor Copies {
     }
 
     private func introduceOneself(to node: NodeID) async {
-        guard let actor = try? actor(of: node), let other = try? await actor.introduce(await introduction) else { return }
+        guard let actor = try? actor(of: node), let other = try? await actor.introduce(await introduction) else {
+            return
+        }
         await note(other, of: node)
     }
 

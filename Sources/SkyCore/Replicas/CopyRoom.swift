@@ -55,7 +55,9 @@ final class CopyRoom: Sendable {
     }
 
     private func look() async -> Finding {
-        if let found = state.withLockedValue({ $0.found }), found.time.duration(to: .now) < CopyRoom.age { return found }
+        if let found = state.withLockedValue({ $0.found }), found.time.duration(to: .now) < CopyRoom.age {
+            return found
+        }
         let found = await CopyRoom.onThreadForFiles { [folder] in
             Finding(bytes: CopyRoom.bytes(below: folder), isShort: JournalRoom.isShort(at: folder), time: .now)
         }
