@@ -56,7 +56,7 @@ NETWORK = Path("/usr/share/source-extractor/default.nnw")
 LONG = 30
 NIGHT_ROUNDS = 5
 START_ROUNDS = 25
-# The kernel's, of which processes have taken so many.
+# The kernel counts the processor time of processes in ticks: so many are a second.
 TICKS = os.sysconf("SC_CLK_TCK")
 # Milliseconds that the program, its node and the first worker may take to start, and what is wished, which not every host meets.
 START_LIMIT = 75
@@ -230,24 +230,24 @@ def night(count: int, folder: Path, copies: int | None) -> tuple[list[str], bool
         for frame in own:
             run(["taskset", "--cpu-list", str(core), *sextractor(frame, place)], place)
 
-    def ours(nodes: Nodes, frames: list[Path], *before: str) -> float:
-        began, commands = nodes.processor_seconds(), processor_seconds_of_commands()
-        seconds = run([*before, *skynode(frames, folder / "out", "--node", nodes.address, *one_of_many)], folder)
-        taken = {who: now - began[who] for who, now in nodes.processor_seconds().items()}
+    def ours(cluster: Nodes, frames: list[Path], *before: str) -> float:
+        began, commands = cluster.processor_seconds(), processor_seconds_of_commands()
+        seconds = run([*before, *skynode(frames, folder / "out", "--node", cluster.address, *one_of_many)], folder)
+        taken = {who: now - began[who] for who, now in cluster.processor_seconds().items()}
         taken["command"] = processor_seconds_of_commands() - commands
-        shares[len(nodes.processes)].append({who: 1000 * by / len(frames) for who, by in taken.items()})
+        spent[len(cluster.processes)].append({who: 1000 * by / len(frames) for who, by in taken.items()})
         return seconds
 
     # One core has half of the frames, so that it does not take longer than the others.
     few = frames[: max(1, count // 2)]
     on_one = ("taskset", "--cpu-list", "0")
     rates: dict[str, list[float]] = {"four": [], "one": [], "SExtractors": [], "SExtractor": []}
-    # Milliseconds a frame, by the number of nodes, in each round.
-    shares: dict[int, list[dict[str, float]]] = {1: [], 4: []}
+    # Milliseconds of processor time a frame, by the number of nodes, in each round.
+    spent: dict[int, list[dict[str, float]]] = {1: [], 4: []}
     with nodes(folder / "four", 4, 1, copies=copies) as four, nodes(folder / "one", 1, 1, *on_one) as one:
         ours(four, frames[:4])
         ours(one, frames[:1], *on_one)
-        for rounds in shares.values():
+        for rounds in spent.values():
             rounds.clear()
         for _ in range(NIGHT_ROUNDS):
             rates["one"].append(len(few) / ours(one, few, *on_one))
@@ -268,7 +268,7 @@ def night(count: int, folder: Path, copies: int | None) -> tuple[list[str], bool
         f"- one SExtractor: {median['SExtractor']:.2f} frames/s; {cores}, one on each core, have {attained:.2f} of {cores} times that: "
         f"of what the cores do together, four nodes have {share / attained:.2f}",
         f"- {cores} SExtractors: {median['SExtractors']:.2f} frames/s; four nodes have {times:.2f} times that (≥ 1.30)",
-        f"- processor time a frame, one node: {processor_time(shares[1])}; four: {processor_time(shares[4])}",
+        f"- processor time a frame, one node: {processor_time(spent[1])}; four: {processor_time(spent[4])}",
     ]
     return lines, share >= 0.85 and times >= 1.30
 

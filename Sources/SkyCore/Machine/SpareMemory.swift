@@ -20,7 +20,7 @@ package enum SpareMemory {
 
     /// Bytes that each heap may keep at its end.
     private static let keptAtEnd: CInt = 16 << 20
-    /// More threads, one after the other, than there are heaps, so that each heap has had one of them.
+    /// More threads, one after the other, than `keepHeapsSmall` leaves heaps, so that each heap has one of them.
     private static let threadsForAllHeaps = 8
 
     /// Makes glibc keep the memory that the process has freed, for its next blocks. By default the large blocks of a sector go back
@@ -32,7 +32,8 @@ package enum SpareMemory {
         mallopt(M_TRIM_THRESHOLD, 256 << 20)
     }
 
-    /// Gives the spare memory back to the machine, after `keepHeapsSmall`. Not for a thread that others wait for.
+    /// Gives the spare memory back to the machine. Not for a thread that others wait for. Without `keepHeapsSmall` before, a machine of
+    /// many processors has more heaps than it reaches.
     static func giveBack() {
         for range in unchanged(in: KernelText.of("/proc/self/smaps") ?? "") {
             // These are pages of a file that nobody has written to. Code that runs again is mapped again, usually from memory.

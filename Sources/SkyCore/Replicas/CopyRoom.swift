@@ -68,6 +68,7 @@ final class CopyRoom: Sendable {
     /// Whether the disk of a file or folder has little more left than what is kept free.
     static func isShort(at path: String) async -> Bool { await onThreadForFiles { JournalRoom.isShort(at: path) } }
 
+    /// Also looks for a task that is cancelled, unlike `runIfActive`: what is stored at the end needs room, too.
     private static func onThreadForFiles<Found: Sendable>(_ look: @escaping @Sendable () -> Found) async -> Found {
         await withCheckedContinuation { continuation in
             NIOThreadPool.singleton.submit { _ in continuation.resume(returning: look()) }
