@@ -64,7 +64,10 @@ extension Coordinator {
 
     /// The journal could not store something.
     func journalFailed(_ error: JournalError) {
-        if core.pauseReason != error.message { logger.error("nothing can be stored: \(error.message)") }
+        // A coordinator whose jobs go on elsewhere is about to end, which is reported in its own words.
+        if error.kind != .superseded, core.pauseReason != error.message {
+            logger.error("nothing can be stored: \(error.message)")
+        }
         updateCore { $0.journalFailed(error.message) }
         releaseWaiters()
     }

@@ -106,6 +106,8 @@ package distributed actor Coordinator: ClusterActor {
     /// How many times results were asked for.
     var fetches = 0
     private let members: MembershipHistory
+    /// Whether new jobs may be submitted to it.
+    private let takesJobs: Bool
     /// Whether the journal has jobs that cannot be read.
     private var hasLeftOut = false
 
@@ -122,15 +124,15 @@ package distributed actor Coordinator: ClusterActor {
     ) {
         self.init(
             storing: EntryStore(journal: journal, replica: nil), copies: nil, members: members, retention: retention,
-            logger: logger, actorSystem: actorSystem)
+            takesJobs: true, logger: logger, actorSystem: actorSystem)
     }
 
     init(
-        storing store: EntryStore, copies: Copies?, members: MembershipHistory, retention: JobRetention, logger: Logger,
-        actorSystem: ClusterSystem
+        storing store: EntryStore, copies: Copies?, members: MembershipHistory, retention: JobRetention,
+        takesJobs: Bool, logger: Logger, actorSystem: ClusterSystem
     ) {
         let journal = store.journal
-        (self.store, self.copies, self.members) = (store, copies, members)
+        (self.store, self.copies, self.members, self.takesJobs) = (store, copies, members, takesJobs)
         self.actorSystem = actorSystem
         self.logger = logger
         self.journal = journal
@@ -145,6 +147,9 @@ package distributed actor Coordinator: ClusterActor {
     var isIdleForGood: Bool {
         core.jobs.all.isEmpty && core.writeAhead.isSettled && !hasLeftOut && !isClosed
     }
+
+    /// Whether this stands in for a coordinator that cannot begin.
+    private var standsIn: Bool { copies != nil && store.replica == nil }
 
     var now: Duration { startedAt.duration(to: .now) }
 
@@ -220,8 +225,12 @@ package distributed actor Coordinator: ClusterActor {
 
     /// - Parameter wait: how long the job may wait to be stored, so that what follows at once is stored with it; `nil` where it may not.
     private func accept(_ submission: Submission, waiting wait: Duration? = nil) async throws -> JobID {
-        guard id.name == Coordinator.wellKnownName else {
+        guard takesJobs else {
             throw RemoteError(.failed, "this coordinator only finishes what a lost node has left")
+        }
+        if isWaitingForCopies {
+            if let spare = await spare { return try await spare.submit(submission) }
+            guard !standsIn else { throw RemoteError(.failed, "no journal can be made for it on this node") }
         }
         var submission = submission
         try submission.validate()
@@ -247,6 +256,7 @@ package distributed actor Coordinator: ClusterActor {
         } catch {
             // The job's entry still waits to be stored. A second entry follows it and takes the job back.
             if id == new { updateCore { $0.delete(new) } }
+            if id == new, isWaitingForCopies, let spare = await spare { return try await spare.submit(submission) }
             throw error
         }
         // Storing the entry has just shown how full the disk is. A job that could only wait for room is refused instead.
@@ -256,6 +266,20 @@ package distributed actor Coordinator: ClusterActor {
         }
         logger.info("job submitted", metadata: ["job": "\(id)"])
         return id
+    }
+
+    /// Whether nothing can be stored because too few of the nodes answer that keep copies.
+    private var isWaitingForCopies: Bool {
+        guard id.name == Coordinator.wellKnownName, let copies else { return false }
+        return store.replica.map { copies.waiting(of: $0) != nil } ?? true
+    }
+
+    /// The coordinator of this node that takes jobs meanwhile.
+    private var spare: Coordinator? {
+        get async {
+            guard let name = await copies?.spare.withLockedValue({ $0 })?() else { return nil }
+            return try? Coordinator.resolve(id: ActorAddress(node: actorSystem.node, name: name), using: actorSystem)
+        }
     }
 
     /// The job that was submitted with this token to a node that is gone by now. Another node may be about to take it over.
@@ -531,6 +555,9 @@ package distributed actor Coordinator: ClusterActor {
             case .published(let job):
                 watchers.removeValue(forKey: job)?.open()
                 if let report = core.jobs[job]?.published.report { logEnd(of: job, report) }
+            case .refused(let node, WorkBook.Rejection.superseded.description) where store.replica != nil:
+                // Another node has taken the jobs over, and this coordinator is about to hear of it.
+                logger.info("a node works for the next coordinator of these jobs", metadata: ["node": "\(node)"])
             case .refused(let node, let reason):
                 logger.error(
                     "a node does not work for this one", metadata: ["node": "\(node)", "reason": "\(reason)"])

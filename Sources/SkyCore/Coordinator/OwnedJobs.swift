@@ -8,6 +8,8 @@ struct OwnedJobs: JobOwner {
 
     var name: String { coordinator.id.name }
 
+    var hasJobs: Bool { get async { await coordinator.whenLocal { !$0.isIdleForGood } ?? false } }
+
     func has(_ job: JobID) async -> Bool { await coordinator.whenLocal { $0.core.jobs[job] != nil } ?? false }
 
     func job(withToken token: String) async -> JobID? {

@@ -14,6 +14,9 @@ package struct CopyPolicy: Hashable, Sendable {
     var patience = Duration.seconds(1)
     /// How long a member is lost before another one takes its place.
     var replaceAfter = Duration.seconds(60)
+    /// How long a member that has said goodbye keeps its vote, if the others are a majority without it. A service that is restarted is
+    /// back before, and an upgrade is no reason to change the members twice.
+    var restartTime = Duration.seconds(10)
     /// How long batches gather for a copy whose answer nothing waits for.
     var gatheringTime = Duration.milliseconds(250)
     /// Whoever answers a call later than this is not waited for alone.

@@ -32,8 +32,10 @@ struct Follower<Content: LogContent>: Sendable {
     var callSent = Duration.zero
     /// When it last did what it was asked.
     var lastGranted: Duration
-    /// When it last answered.
+    /// When it last answered; when this primary began to call it, where it has not answered yet.
     var lastHeard: Duration
+    /// Whether it has answered this primary.
+    var hasAnswered = false
     /// Before this, it is not called again.
     var pauseUntil = Duration.zero
     var isFull = false

@@ -25,6 +25,8 @@ struct Primary<Content: LogContent>: Sendable {
     var desired: [ReplicaID] = []
     /// Whether a change of the members waits to be stored.
     var isChanging = false
+    /// Whether this replica's own node is about to go, and another one is there that could be the primary.
+    var isLeaving = false
 
     /// Whether the members are what a quorum has.
     var areMembersCommitted: Bool { stage == .open && setNumber <= committed }

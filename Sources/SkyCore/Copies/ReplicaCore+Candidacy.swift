@@ -17,6 +17,23 @@ struct Candidacy: Sendable {
     var end: Duration
     /// The calls under way.
     var calls: Set<UInt64> = []
+    /// Whether a person has said that the primary is lost, so that those in reach are enough.
+    var isOnWord = false
+}
+
+/// Why a replica does not take over although a person says so.
+struct AdoptionRefusal: Hashable, Sendable {
+    enum Reason: Hashable, Sendable {
+        /// It has promised a term to another one, which may be taking over.
+        case promised
+        /// It has more of the journal.
+        case hasMore
+        /// It hears the primary.
+        case hearsPrimary
+    }
+
+    var replica: ReplicaID
+    var reason: Reason
 }
 
 // MARK: - Candidate and voter
@@ -27,7 +44,8 @@ extension ReplicaCore {
         guard now >= mayStandAt else { return }
         guard mayVote else { return askWhetherEnded() }
         let others = record.set.members.filter { $0 != primary }
-        let rank = hasMore ? 0 : others.firstIndex(of: own) ?? others.count
+        // One whose node is about to go lets the others try first.
+        let rank = hasMore ? 0 : (others.firstIndex(of: own) ?? others.count) + (isLeaving ? others.count : 0)
         guard now - lastContact >= policy.adoptAfter + policy.stagger * rank else { return }
         ask(for: max(record.promised, highestTerm) + 1)
     }
@@ -80,6 +98,7 @@ extension ReplicaCore {
 
     mutating func promised(_ reply: ReplicaReply, by replica: ReplicaID, _ call: UInt64) {
         guard case .candidate(var candidacy) = role, candidacy.calls.contains(call) else { return }
+        guard !candidacy.isOnWord else { return answered(reply, by: replica, call) }
         // A replica whose disk was put back has forgotten what it acknowledged, so its promise does not count.
         let isRolledBack =
             reply.position.map { $0.term == knownTerm && $0.number < known[replica] ?? 0 } ?? true
@@ -110,6 +129,50 @@ extension ReplicaCore {
     mutating func giveUpCandidacy(for pause: Duration = .zero) {
         role = .standby
         mayStandAt = now + pause + .milliseconds(Int.random(in: 100...1000, using: &random))
+    }
+
+    // MARK: - On a person's word
+
+    /// The own promise of the term is on the disk. The members in reach are asked for theirs.
+    mutating func claimOnWord(_ term: UInt64) {
+        guard !isPrimary, record.promised == term, let position = record.position else { return }
+        var candidacy = Candidacy(
+            term: term, stage: .claiming, granted: [own], end: now + policy.patience, isOnWord: true)
+        candidacy.calls = askOthers(PromiseRequest(term: term, candidate: own, position: position, isTrial: false))
+        role = .candidate(candidacy)
+        if candidacy.calls.isEmpty { beginAlone(in: term) }
+    }
+
+    private mutating func answered(_ reply: ReplicaReply, by replica: ReplicaID, _ call: UInt64) {
+        guard case .candidate(let candidacy) = role else { return }
+        // One without a copy decides nothing.
+        guard reply.isGranted || reply.position == nil else {
+            let reason: AdoptionRefusal.Reason =
+                reply.isAhead ? .hasMore : reply.promised >= candidacy.term ? .promised : .hearsPrimary
+            adoptionRefusal = AdoptionRefusal(replica: replica, reason: reason)
+            return giveUpCandidacy(for: reason == .hearsPrimary ? policy.patience * 2 : .zero)
+        }
+        unanswered(call)
+    }
+
+    /// A call to a replica that cannot be reached has failed, or there is nothing more to hear from it.
+    mutating func unanswered(_ call: UInt64) {
+        guard case .candidate(var candidacy) = role, candidacy.isOnWord, candidacy.calls.remove(call) != nil else {
+            return
+        }
+        role = .candidate(candidacy)
+        if candidacy.calls.isEmpty { beginAlone(in: candidacy.term) }
+    }
+
+    /// Nobody else has answered in time.
+    mutating func endCandidacy(_ candidacy: Candidacy) {
+        if candidacy.isOnWord { beginAlone(in: candidacy.term) } else { giveUpCandidacy() }
+    }
+
+    /// No majority is asked for.
+    private mutating func beginAlone(in term: UInt64) {
+        role = .primary(Primary(term: term, firstNumber: .max, now: now))
+        jobs.append(.propose(nil, ReplicaSet(members: [own]), proposal: nil))
     }
 
     // MARK: - Voter

@@ -42,67 +42,6 @@ extension ReplicaCore {
         settle()
     }
 
-    // MARK: - Members
-
-    /// Drops the former members when the new ones have been committed.
-    private mutating func settle() {
-        guard case .primary(var primary) = role, !record.set.former.isEmpty, !primary.isChanging,
-            primary.setNumber <= primary.committed
-        else { return }
-        primary.isChanging = true
-        role = .primary(primary)
-        jobs.append(.propose(nil, ReplicaSet(members: record.set.members), proposal: nil))
-    }
-
-    /// Chooses who is to keep copies.
-    mutating func choose(among available: [ReplicaID]) {
-        guard case .primary(var primary) = role else { return }
-        let standbys = record.set.members.filter { $0 != own }
-        // A member stays until it has not done for a while what it was asked. Who is a member already goes before others.
-        let lasting = standbys.filter { standby in
-            primary.followers[standby].map { now - $0.lastGranted < policy.replaceAfter } ?? true
-        }
-        var desired = Array(lasting.prefix(policy.copies))
-        for replica in available where desired.count < policy.copies && replica != own && !desired.contains(replica) {
-            // One that was just given up is no better than none.
-            if standbys.contains(replica), !lasting.contains(replica), primary.followers[replica]?.isFull == true {
-                continue
-            }
-            desired.append(replica)
-        }
-        primary.desired = desired
-        let kept = Set(desired + record.set.everyone)
-        for replica in kept where replica != own && primary.followers[replica] == nil {
-            primary.followers[replica] = Follower(lastGranted: now, lastHeard: now)
-        }
-        // A former member is still to hear that it is none (`shipAll`).
-        if primary.areMembersCommitted { primary.followers = primary.followers.filter { kept.contains($0.key) } }
-        role = .primary(primary)
-        changeMembers()
-    }
-
-    /// Begins to change the members, if those that are to be members have everything.
-    private mutating func changeMembers() {
-        guard case .primary(var primary) = role, primary.areMembersCommitted, !primary.isChanging,
-            record.set.former.isEmpty, let head = record.position
-        else { return }
-        let members = [own] + primary.voters
-        // There are fewer members only where fewer copies are asked for: a member that is lost may still hold what counts.
-        let mayShrink = policy.copies + 1 < record.set.members.count
-        guard Set(members) != Set(record.set.members), members.count >= record.set.members.count || mayShrink else {
-            return
-        }
-        let areReady = members.allSatisfy { member in
-            member == own || record.set.members.contains(member)
-                || primary.followers[member].map { $0.acked >= primary.committed && $0.acked <= head.number } == true
-        }
-        guard areReady else { return }
-        primary.isChanging = true
-        role = .primary(primary)
-        jobs.append(
-            .propose(nil, ReplicaSet(members: members, former: record.set.members), proposal: nil))
-    }
-
     mutating func noteHead() {
         guard case .primary(var primary) = role, let head = record.position else { return }
         primary.headTimes.note(head.number, at: now)
@@ -210,41 +149,6 @@ extension ReplicaCore {
         ship(to: replica)
     }
 
-    /// Lets a standby that has everything take over, if there is one now.
-    ///
-    /// - Parameter available: the replicas that can be reached.
-    mutating func handOver(to available: [ReplicaID]) {
-        guard case .primary(let primary) = role, primary.stage == .open, let head = record.position,
-            let standby = record.set.members.first(where: {
-                primary.followers[$0]?.acked == head.number && available.contains($0)
-            })
-        else { return }
-        jobs.append(.handOver(to: standby))
-    }
-
-    // MARK: - A person's word
-
-    /// Lets the primary go on without its standbys. That is a person's word that none of them has taken over, or will: their
-    /// majority could do so without this one.
-    mutating func goOnAlone() {
-        guard case .primary(var primary) = role, record.set.members != [own] || !record.set.former.isEmpty else {
-            return
-        }
-        primary.isChanging = true
-        role = .primary(primary)
-        jobs.append(.propose(nil, ReplicaSet(members: [own]), proposal: nil))
-    }
-
-    /// Lets a standby take over without the others. That is a person's word that the primary is lost, and that no other standby
-    /// takes over. What the copy lacks is lost.
-    mutating func adopt() { jobs.append(.adopt(term: max(record.promised, highestTerm) + 1)) }
-
-    /// The own promise of the term is on the disk, and nobody else is asked.
-    mutating func beginAlone(in term: UInt64) {
-        role = .primary(Primary(term: term, firstNumber: .max, now: now))
-        jobs.append(.propose(nil, ReplicaSet(members: [own]), proposal: nil))
-    }
-
     /// A batch without entries could not be stored. The one that begins a term is tried again, the members change at another time.
     mutating func notStored(_ set: ReplicaSet?) {
         guard case .primary(var primary) = role else { return }
@@ -265,7 +169,7 @@ extension ReplicaCore {
         if reply.isGranted, case .following(let before) = follower.phase, reply.position != before {
             follower.noteStored(in: now - follower.callSent)
         }
-        (follower.lastHeard, follower.isFull) = (now, reply.isFull)
+        (follower.lastHeard, follower.hasAnswered, follower.isFull) = (now, true, reply.isFull)
         if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }
         advance(&follower, reply, head)
         primary.followers[replica] = follower

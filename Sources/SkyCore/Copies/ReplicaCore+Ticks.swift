@@ -12,6 +12,7 @@ extension ReplicaCore {
         case .primary(let primary):
             // Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
             guard !isLonely else { return ReplicaCore.lonelyPause }
+            guard !isLeaving else { return ReplicaCore.shortPause }
             let isCalm = primary.stage == .open && !primary.isChanging && primary.followers.values.allSatisfy(hasAll)
             guard isCalm, let called = primary.followers.values.lazy.map({ $0.callSent }).min() else {
                 return ReplicaCore.shortPause

@@ -52,7 +52,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         case handOver(to: ReplicaID)
         /// What is stored was put back from an earlier time.
         case discard
-        /// A person lets this standby take over without asking the others.
+        /// A person lets this standby take over without a majority.
         case adopt(term: UInt64)
     }
 
@@ -72,6 +72,12 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     var mayStandAt: Duration
     /// Whether a candidate has asked that has less. Then it is for this replica to stand, whatever its rank.
     var hasMore = false
+    /// The replicas whose nodes have said goodbye and are not back, and how long ago.
+    var away: [ReplicaID: Duration] = [:]
+    /// Whether this replica's own node is about to go.
+    var isLeaving = false
+    /// Why this replica was not adopted when a person last said so.
+    var adoptionRefusal: AdoptionRefusal?
     /// The highest term that anybody spoke of.
     var highestTerm: UInt64
     /// How far the members are at least, as the primary of the term `knownTerm` said.
@@ -147,14 +153,18 @@ struct ReplicaCore<Content: LogContent>: Sendable {
 
     /// Some time has passed. Call it after each `tickPause`.
     ///
-    /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
-    mutating func tick(available: [ReplicaID]) {
+    /// - Parameters:
+    ///   - available: the replicas that may keep a copy and can be reached, the best first.
+    ///   - away: the replicas whose nodes have said goodbye and are not back, and how long ago.
+    mutating func tick(available: [ReplicaID], away: [ReplicaID: Duration] = [:]) {
+        self.away = away
         switch role {
         case .standby: standIfDue()
         case .candidate(let candidacy):
-            if now >= candidacy.end { giveUpCandidacy() }
+            if now >= candidacy.end { endCandidacy(candidacy) }
         case .primary:
             noteHead()
+            leave(to: available)
             choose(among: available)
             shipAll()
         }
@@ -173,6 +183,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
 
     /// A call has failed, or has no answer in time.
     mutating func failed(to replica: ReplicaID, call: UInt64) {
+        if case .candidate = role { return unanswered(call) }
         guard case .primary(var primary) = role, primary.followers[replica]?.call == call else { return }
         primary.followers[replica]?.call = nil
         primary.followers[replica]?.hasFailed = true
@@ -212,7 +223,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         case .discard: write(.discard, for: job)
         case .adopt(let asked):
             guard !isPrimary, record.position != nil else { return }
-            let term = max(asked, record.promised + 1)
+            let term = max(asked, max(record.promised, highestTerm) + 1)
             write(.promise(term, to: own), for: .adopt(term: term))
         }
     }
@@ -262,7 +273,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         case .adopt(let term):
             guard isStored else { return }
             record.promise(term, to: own)
-            if !isPrimary { beginAlone(in: term) }
+            claimOnWord(term)
         }
     }
 

@@ -15,11 +15,15 @@ package final class Node: Sendable {
     private let current: NIOLockedValueBox<Coordinator>
     private let retained: NIOLockedValueBox<JobRetention>
     /// The copies of journals, and the task that works on them; `nil` where there are none.
-    private let copies: (keeper: Copies, actor: CopyActor)?
+    let copies: (keeper: Copies, actor: CopyActor)?
+    /// The coordinator that takes new jobs while the node's own one waits for the nodes with its copies.
+    let spare = SpareCoordinator()
+    /// Whether another coordinator stands in for the own one, which cannot begin.
+    private let isStandIn = NIOLockedValueBox(false)
     private let ownJournal: NIOLockedValueBox<Journal>
     private let copying = NIOLockedValueBox<Task<Void, Never>?>(nil)
     /// The coordinators that were begun and are to run: with what each ends by.
-    private let opened = NIOLockedValueBox<[CoordinatorID: (coordinator: Coordinator, end: Latch)]>([:])
+    let opened = NIOLockedValueBox<[CoordinatorID: (coordinator: Coordinator, end: Latch)]>([:])
     let scan: ScanActor
     /// Whether the node is drained, each time a person says so.
     private let drains: AsyncStream<Bool>
@@ -115,6 +119,7 @@ package final class Node: Sendable {
             replica = try await copies.keeper.begin(ownJournal.withLockedValue { $0 })
         }
         await copies.keeper.beginStored()
+        copies.keeper.spare.withLockedValue { $0 = { [weak self] in await self?.spareName() } }
         copying.withLockedValue { $0 = Task { await copies.keeper.run() } }
         // Without copies elsewhere nobody has to be asked.
         if await replica.isAlone, let event = await copies.keeper.events.first(where: { _ in true }) {
@@ -146,15 +151,30 @@ package final class Node: Sendable {
     private static let fetchingTime = Duration.seconds(1)
 
     /// The coordinators that work here.
-    private var coordinators: [Coordinator] {
+    var coordinators: [Coordinator] {
         copies == nil ? [coordinator] : opened.withLockedValue { $0.values.map(\.coordinator) }
     }
 
     /// Whether the node's own coordinator works. It does not while it begins, and while too few of those nodes answer that keep
     /// copies of its jobs: another node may have taken them over.
     package var takesJobs: Bool {
-        let own = ownJournal.withLockedValue { $0.incarnation.coordinator }
-        return copies == nil || opened.withLockedValue { $0[own] != nil }
+        copies == nil || works(own) || isStandIn.withLockedValue { $0 }
+    }
+
+    private func works(_ coordinator: CoordinatorID) -> Bool { opened.withLockedValue { $0[coordinator] != nil } }
+
+    /// A coordinator takes the place of the own one, which cannot begin. It passes on whatever it is asked: new jobs to the spare
+    /// coordinator, and calls about others to those that have them.
+    func standIn() {
+        guard let copies, !works(own), let journal = try? Journal.inMemory() else { return }
+        let coordinator = ClusterSystem.withActorName(Coordinator.wellKnownName) {
+            Coordinator(
+                storing: EntryStore(journal: journal, replica: nil), copies: copies.keeper, members: members,
+                retention: retained.withLockedValue { $0 }, takesJobs: true, logger: system.logger, actorSystem: system)
+        }
+        current.withLockedValue { $0 = coordinator }
+        isStandIn.withLockedValue { $0 = true }
+        system.offer(coordinator)
     }
 
     /// Lets standbys take over the jobs of this node, if there are any standbys.
@@ -166,6 +186,18 @@ package final class Node: Sendable {
         guard left > 0 else { return }
         system.logger.notice("jobs stay on this node: no other node has all of them and takes them over now")
     }
+
+    /// Gives back the votes of the copies that this node keeps, before it goes. Jobs that nobody could take over without it go to
+    /// another node.
+    package func leave() async {
+        guard let copies else { return }
+        guard await copies.keeper.leave(within: copies.keeper.leavingTime) else {
+            return system.logger.notice("leaves although other nodes may need it to go on with its jobs or copies")
+        }
+    }
+
+    /// How long leaving takes at most.
+    package var leavingTime: Duration { copies?.keeper.leavingTime ?? .zero }
 
     /// How long a hand-over takes at most: a standby that is a little behind has the rest within this time.
     package static let handOverTime = Duration.seconds(5)
@@ -213,6 +245,7 @@ package final class Node: Sendable {
             group.addTask { await self.scan.whenLocal { await $0.expireLeases() } }
             group.addTask { await self.trimWhenIdle() }
             group.addTask { await self.endIdleCoordinators() }
+            group.addTask { await self.offerSpare() }
             group.addTask { await self.revocations.keeper.run() }
             group.addTask { for await isDraining in self.drains where isDraining { await self.handOver() } }
         }
@@ -283,10 +316,12 @@ package final class Node: Sendable {
                 try await close(replica, closure)
                 return nil
             }
-        } catch let error as JournalError where error.kind == .unprotected {
+        } catch let error as JournalError where [.unprotected, .superseded].contains(error.kind) {
             // It has been taken over meanwhile, of which the next event tells.
             return nil
         } catch {
+            // The node stops.
+            guard !Task.isCancelled else { return nil }
             system.logger.error("a coordinator cannot begin: \(error)")
             if case .opened(let replica, _) = event { await passOn(replica) }
             return nil
@@ -319,11 +354,14 @@ package final class Node: Sendable {
         let coordinator = ClusterSystem.withActorName(name) {
             Coordinator(
                 storing: EntryStore(journal: journal, replica: replica), copies: copies?.keeper, members: members,
-                retention: retained.withLockedValue { $0 },
+                retention: retained.withLockedValue { $0 }, takesJobs: isOwn || spare.isThis(replica.coordinator),
                 logger: system.logger, actorSystem: system)
         }
         withdraw(coordinator, isOwn: isOwn)
-        if isOwn { current.withLockedValue { $0 = coordinator } }
+        if isOwn {
+            current.withLockedValue { $0 = coordinator }
+            isStandIn.withLockedValue { $0 = false }
+        }
         try await coordinator.whenLocal {
             try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
         }
@@ -331,7 +369,11 @@ package final class Node: Sendable {
         opened.withLockedValue { $0[replica.coordinator] = (coordinator, end) }
         copies?.keeper.add(OwnedJobs(coordinator: coordinator, coordinatorID: replica.coordinator))
         system.offer(coordinator)
-        if !isOwn {
+        if spare.isThis(replica.coordinator) {
+            system.logger.notice(
+                "this node's jobs wait for the nodes that keep their copies; new jobs begin without copies",
+                metadata: ["coordinator": "\(replica.coordinator)"])
+        } else if !isOwn {
             takeovers.withLockedValue { $0 += 1 }
             system.logger.notice(
                 "jobs of another node are taken over, and go on here",
@@ -339,6 +381,9 @@ package final class Node: Sendable {
         }
         return (coordinator, end)
     }
+
+    /// The node's own coordinator, which takes new jobs where it works.
+    var own: CoordinatorID { ownJournal.withLockedValue { $0.incarnation.coordinator } }
 
     /// Whether a coordinator is the node's own, and not one of a node whose jobs it has taken over.
     private func isOwn(_ coordinator: CoordinatorID) -> Bool {
@@ -381,8 +426,9 @@ package final class Node: Sendable {
     private func endIdleCoordinators() async {
         guard let copies else { return }
         while (try? await Task.sleep(for: Node.endingInterval)) != nil {
-            let own = ownJournal.withLockedValue { $0.incarnation.coordinator }
+            let own = own
             for (id, (coordinator, _)) in opened.withLockedValue({ $0 }) where id != own {
+                guard !(await isNeeded(spare: id)) else { continue }
                 if await coordinator.whenLocal({ $0.isIdleForGood }) == true { await copies.keeper.end(id) }
             }
         }

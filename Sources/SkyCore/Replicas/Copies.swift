@@ -41,6 +41,15 @@ package actor Copies {
         var names: [ReplicaID: String] = [:]
         /// The replicas that more than one node passes for, with the one that is not counted.
         var doubles: [ReplicaID: NodeID] = [:]
+        /// The replicas whose nodes have said goodbye and are not back.
+        var goodbyes: [ReplicaID: Goodbye] = [:]
+        /// Whether this node is about to go.
+        var isLeaving = false
+    }
+
+    private struct Goodbye {
+        var node: NodeID
+        var at: ContinuousClock.Instant
     }
 
     let book: ReplicaBook
@@ -50,7 +59,7 @@ package actor Copies {
     private let limits: JournalLimits
     /// The room for copies of other nodes' journals.
     nonisolated let room: CopyRoom
-    private let logger: Logger
+    let logger: Logger
     private let machine: UInt64
     /// That the copies here are those of this data folder.
     private let proof: IdentityProof?
@@ -63,6 +72,8 @@ package actor Copies {
     private let eventsInput: AsyncStream<Event>.Continuation
     /// The coordinators that work here, by the name of their actor.
     let owners = NIOLockedValueBox<[String: any JobOwner]>([:])
+    /// Finds the coordinator that takes new jobs while this node's own one waits for the nodes with its copies: the name of its actor.
+    nonisolated let spare = NIOLockedValueBox<(@Sendable () async -> String?)?>(nil)
 
     /// The most copies of other nodes' journals: some for each node of a large cluster.
     private static let limit = 1024
@@ -87,6 +98,28 @@ package actor Copies {
     /// The journal of this node's own coordinator.
     func begin(_ journal: Journal) async throws(JournalError) -> Replica {
         try await begin(ReplicaStore(journal, room: room, book: book), isNew: true)
+    }
+
+    /// A new coordinator beside this node's own, for new jobs while that one waits for the nodes with its copies.
+    func beginSpare() async throws(JournalError) -> Replica {
+        let new = copiesFolder + "/new"
+        try? FileManager.default.removeItem(atPath: new)
+        let coordinator = try Copies.makeJournal(in: new, limits)
+        let path = copiesFolder + "/\(coordinator)"
+        guard rename(new, path) == 0 else {
+            throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
+        }
+        let store = try ReplicaStore(copyOf: coordinator, in: path, limits: limits, room: room, book: book)
+        return try await begin(store, isNew: true)
+    }
+
+    /// Makes a journal, and closes it with its folder.
+    private static func makeJournal(
+        in folder: String, _ limits: JournalLimits
+    ) throws(JournalError) -> CoordinatorID {
+        let journal = try Journal(in: JournalFolder(folder), limits: limits)
+        defer { journal.end() }
+        return journal.incarnation.coordinator
     }
 
     /// How copies are kept.
@@ -142,7 +175,7 @@ package actor Copies {
     private func begin(_ store: ReplicaStore, isNew: Bool) async throws(JournalError) -> Replica {
         let replica = try await Replica(
             book.own, store, isNew: isNew, policy: policy, logger: logger,
-            available: { [weak self] in self?.available() ?? [] },
+            others: { [weak self] in self?.others() ?? Replica.Others() },
             call: { [weak self, proof = NIOLockedValueBox<IdentityProof?>(nil)] in
                 guard let self else { throw CancellationError() }
                 if proof.withLockedValue({ $0 }) == nil {
@@ -198,6 +231,7 @@ package actor Copies {
                     case .joined(let member), .back(let member):
                         group.addTask { await self.introduceOneself(to: member.node) }
                     case .lost(let node), .left(let node):
+                        if case .left = event { self.noteGoodbye(of: node) }
                         // One that had passed for the same replica is the only one now: it may be the same machine, started again.
                         if let other = self.removePeer(node) {
                             group.addTask { await self.introduceOneself(to: other) }
@@ -234,7 +268,7 @@ package actor Copies {
             return CopyIntroduction(
                 replica: book.own, machine: machine,
                 uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
-                hasRoom: policy.copies > 0 && !isShort, proof: proof)
+                hasRoom: policy.copies > 0 && !isShort && !state.withLockedValue(\.isLeaving), proof: proof)
         }
     }
 
@@ -268,6 +302,7 @@ package actor Copies {
         }
         let isNew = state.withLockedValue { state in
             state.peers[replica] = Peer(node: node, introduction: introduction)
+            if state.goodbyes[replica]?.node != node { state.goodbyes[replica] = nil }
             guard let name, state.names[replica] != name else { return false }
             state.names[replica] = name
             return true
@@ -284,9 +319,16 @@ package actor Copies {
         return true
     }
 
+    private nonisolated func others() -> Replica.Others {
+        let (peers, goodbyes) = state.withLockedValue { ($0.peers, $0.goodbyes) }
+        return Replica.Others(
+            available: available(), reachable: peers.filter { system.isLinked($0.value.node) }.map(\.key),
+            away: goodbyes.mapValues { $0.at.duration(to: .now) })
+    }
+
     /// The replicas that may keep a copy and can be reached: on other machines first, then those that have run for longest.
     private nonisolated func available() -> [ReplicaID] {
-        let peers = state.withLockedValue { $0.peers }
+        let peers = state.withLockedValue { state in state.peers.filter { state.goodbyes[$0.key] == nil } }
         guard !peers.isEmpty else { return [] }
         let draining = Set(system.members.filter(\.isDraining).map(\.node))
         return peers.filter { replica, peer in
@@ -368,6 +410,35 @@ package actor Copies {
         try? FileManager.default.removeItem(atPath: copiesFolder + "/\(coordinator)")
     }
 
+    // MARK: - Goodbyes
+
+    func replica(of coordinator: CoordinatorID) -> Replica? { replicas[coordinator] }
+
+    /// All replicas of this node.
+    var replicasHere: [Replica] { Array(replicas.values) }
+
+    /// - Returns: whether this is said for the first time.
+    nonisolated func noteLeaving() -> Bool {
+        state.withLockedValue { state in
+            defer { state.isLeaving = true }
+            return !state.isLeaving
+        }
+    }
+
+    /// - Returns: whether the node is the one that keeps the replica's copies.
+    nonisolated func noteGoodbye(of replica: ReplicaID, _ node: NodeID) -> Bool {
+        state.withLockedValue { state in
+            guard state.peers[replica]?.node == node else { return false }
+            if state.goodbyes[replica]?.node != node { state.goodbyes[replica] = Goodbye(node: node, at: .now) }
+            return true
+        }
+    }
+
+    private nonisolated func noteGoodbye(of node: NodeID) {
+        guard let replica = state.withLockedValue({ $0.peers.first { $0.value.node == node }?.key }) else { return }
+        _ = noteGoodbye(of: replica, node)
+    }
+
     // MARK: - What people see and say
 
     /// What the node of a replica is called; its number where that is not known.
@@ -391,13 +462,32 @@ package actor Copies {
     /// Why nothing counts as stored now; `nil` where it does.
     nonisolated func waiting(of replica: Replica) -> JournalError? {
         guard let missing = replica.report?.missing else { return nil }
-        let words = missing.map { "\(name(of: $0.replica)) \($0.reason.rawValue)" }.sorted().joined(separator: " and ")
+        var nodes: [String: [String]] = [:]
+        for (replica, reason) in missing {
+            let reason = reason == .silent && isReplaced(replica) ? Replica.Hindrance.replaced : reason
+            nodes[reason.rawValue, default: []].append(name(of: replica))
+        }
+        let words = nodes.sorted { $0.key < $1.key }
+            .map { "\($0.value.sorted().joined(separator: " and ")) \($0.key)" }.joined(separator: ", ")
+        // A command acts on the node that it asks, which may not be this one where it is typed.
+        let address = system.advertised.flatMap { $0.isWildcard ? nil : " --node \($0)" } ?? ""
+        let isHopeless = nodes.keys.allSatisfy { $0 == Replica.Hindrance.replaced.rawValue }
+        let end = isHopeless ? "it goes on" : "it goes on when one of them can store again, or"
         return JournalError(
             .unprotected,
-            """
-            of the nodes with copies, \(words); it goes on when most of those that keep the jobs can store again, or on your \
-            word: skynode jobs unprotect
-            """)
+            "nodes that keep copies: \(words); \(end) without copies: skynode jobs unprotect --all\(address)")
+    }
+
+    /// Whether the node that had a replica is there with another data folder.
+    private nonisolated func isReplaced(_ replica: ReplicaID) -> Bool {
+        state.withLockedValue { state in
+            guard state.peers[replica].map({ system.isLinked($0.node) }) != true, let name = state.names[replica] else {
+                return false
+            }
+            return state.peers.contains { other, peer in
+                other != replica && state.names[other] == name && system.isLinked(peer.node)
+            }
+        }
     }
 
     /// The replicas of coordinators that work here, or would if enough others were in reach.
@@ -423,7 +513,7 @@ package actor Copies {
     /// Lets coordinators of this node go on without their copies, on a person's word.
     ///
     /// - Returns: how many now go on alone.
-    func goOnAlone(_ request: UnprotectRequest) async throws -> Int {
+    func continueWithoutStandbys(_ request: UnprotectRequest) async throws -> Int {
         var chosen: [Replica] = []
         if request.jobs.isEmpty {
             chosen = primaries
@@ -437,7 +527,7 @@ package actor Copies {
                 if !chosen.contains(where: { $0 === replica }) { chosen.append(replica) }
             }
         }
-        for replica in chosen { await replica.goOnAlone() }
+        for replica in chosen { await replica.continueWithoutStandbys() }
         for replica in chosen {
             logger.notice(
                 "a coordinator goes on alone, on a person's word; new copies are made when nodes are here",
@@ -454,24 +544,40 @@ package actor Copies {
             throw RemoteError(.failed, "node \(node) is here, and has its jobs")
         }
         var adopted: [AdoptedCopy] = []
+        var refusals: Set<String> = []
         for replica in replicas.values {
             guard let copy = await replica.adoptable, name(of: copy.primary) == node || "\(copy.primary)" == node else {
                 continue
             }
-            await replica.adopt()
+            if let refusal = await replica.adopt() {
+                refusals.insert(words(refusal))
+                continue
+            }
             adopted.append(
                 AdoptedCopy(coordinator: "\(replica.coordinator)", missing: copy.missing, silent: copy.silent))
             logger.notice(
                 "a coordinator is taken over on a person's word",
                 metadata: ["coordinator": "\(replica.coordinator)", "node": "\(PrintableText.of(node))"])
         }
-        guard !adopted.isEmpty else {
+        guard adopted.isEmpty else { return adopted }
+        guard refusals.isEmpty else {
+            throw RemoteError(.failed, refusals.sorted().joined(separator: "; "))
+        }
+        do {
             let known = Set(await names()).sorted().joined(separator: ", ")
             throw RemoteError(
                 .failed,
                 "there is no copy here of what \(node) had" + (known.isEmpty ? "" : "; there are of: \(known)"))
         }
-        return adopted
+    }
+
+    private nonisolated func words(_ refusal: AdoptionRefusal) -> String {
+        let other = name(of: refusal.replica)
+        return switch refusal.reason {
+        case .promised: "\(other) is taking the jobs over"
+        case .hasMore: "\(other) has a newer copy; adopt them there: skynode jobs adopt --node \(other)"
+        case .hearsPrimary: "\(other) still hears that node; its jobs go on there"
+        }
     }
 
     /// The nodes of whose jobs there are copies here.

@@ -22,6 +22,9 @@ package distributed actor CopyActor: ClusterActor {
         Method("census", "$s7SkyCore9CopyActorC6censusAA17CoordinatorCensusVyYaKFTE") {
             (actor: isolated CopyActor) in await actor.census()
         },
+        Method("leave", "$s7SkyCore9CopyActorC5leaveySbAA12LeaveRequestVYaKFTE") {
+            (actor: isolated CopyActor, argument: LeaveRequest) in await actor.leave(argument)
+        },
         Method("unprotect", "$s7SkyCore9CopyActorC9unprotectySiAA16UnprotectRequestVYaKFTE", for: .operator) {
             (actor: isolated CopyActor, argument: UnprotectRequest) in try await actor.unprotect(argument)
         },
@@ -58,12 +61,19 @@ package distributed actor CopyActor: ClusterActor {
     /// Which coordinators have copies on this node, and which work on it.
     package distributed func census() async -> CoordinatorCensus { await copies.censusHere }
 
+    /// A node that is about to go gives back the votes of its copies.
+    ///
+    /// - Returns: whether it should wait, because nothing could be decided about a journal of this node without it.
+    package distributed func leave(_ request: LeaveRequest) async -> Bool {
+        await copies.leaves(request.replica, of: CallOrigin.peer)
+    }
+
     /// Lets coordinators of this node go on without their copies. That is a person's word that no other node has taken over.
     ///
     /// - Returns: how many go on alone.
     /// - Throws: `RemoteError` where a job is not known here.
     package distributed func unprotect(_ request: UnprotectRequest) async throws -> Int {
-        try await copies.goOnAlone(request)
+        try await copies.continueWithoutStandbys(request)
     }
 
     /// Takes over what a lost node had, as far as there are copies of it here. That is a person's word that it is lost, and that no
@@ -101,6 +111,11 @@ package struct CopyIntroduction: Codable, Sendable {
     var hasRoom: Bool
     /// That the replica is this node's; `nil` where an earlier version began its data folder.
     var proof: IdentityProof?
+}
+
+/// A node says that it is about to go.
+package struct LeaveRequest: Codable, Sendable {
+    var replica: ReplicaID
 }
 
 /// What one replica asks of another.

@@ -5,6 +5,8 @@ protocol JobOwner: Sendable {
     /// The name of its actor.
     var name: String { get }
     var coordinatorID: CoordinatorID { get }
+    /// Whether it has any jobs, also such as have ended.
+    var hasJobs: Bool { get async }
     func has(_ job: JobID) async -> Bool
     /// The job that was submitted with a token.
     func job(withToken token: String) async -> JobID?

@@ -47,7 +47,7 @@ actor Replica {
     private let eventsInput: AsyncStream<Event>.Continuation
     private let store: ReplicaStore
     private let call: Call
-    private let available: @Sendable () -> [ReplicaID]
+    private let others: @Sendable () -> Others
     private let logger: Logger
     private let start = ContinuousClock.now
     private(set) var core: ReplicaCore<CopiedRows>
@@ -76,12 +76,21 @@ actor Replica {
     private var isHandingOver = false
     private let reported = NIOLockedValueBox<Report?>(nil)
 
-    /// - Parameter available: the replicas that may keep a copy and can be reached, the best first.
+    /// What a replica is told of the others with each tick.
+    struct Others: Sendable {
+        /// Those that may keep a copy and can be reached, the best first.
+        var available: [ReplicaID] = []
+        /// All that can be reached, also those that are about to go.
+        var reachable: [ReplicaID] = []
+        /// Those whose nodes have said goodbye and are not back, and how long ago.
+        var away: [ReplicaID: Duration] = [:]
+    }
+
     init(
         _ own: ReplicaID, _ store: ReplicaStore, isNew: Bool, policy: CopyPolicy, logger: Logger,
-        available: @escaping @Sendable () -> [ReplicaID], call: @escaping Call
+        others: @escaping @Sendable () -> Others, call: @escaping Call
     ) async throws(JournalError) {
-        (self.store, self.call, self.available, self.logger) = (store, call, available, logger)
+        (self.store, self.call, self.others, self.logger) = (store, call, others, logger)
         coordinator = store.coordinator
         isUsed = isNew
         (events, eventsInput) = AsyncStream.makeStream()
@@ -125,7 +134,7 @@ actor Replica {
     }
 
     private static let stopping = JournalError(.unprotected, "the node is stopping")
-    private static let takenOver = JournalError(.unprotected, "another node has taken this journal over")
+    private static let takenOver = JournalError(.superseded, "another node goes on with these jobs")
 
     private func tick() async {
         while !hasEnded {
@@ -134,10 +143,14 @@ actor Replica {
             // What happens meanwhile may need a tick sooner.
             if await sooner.wait(atMost: nextTick - now) { continue }
             guard !Task.isCancelled else { return }
-            let available = core.isPrimary ? available() : []
-            step { $0.tick(available: available) }
-            updateReport()
+            tickNow()
         }
+    }
+
+    private func tickNow() {
+        let others = others()
+        step { $0.tick(available: others.available, away: others.away) }
+        updateReport()
     }
 
     private func updateReport() {
@@ -215,7 +228,7 @@ actor Replica {
     func handOver(within limit: Duration, to place: Int? = nil) async -> Bool {
         let end = ContinuousClock.now + limit
         while core.isPrimary, !hasEnded, ContinuousClock.now < end {
-            var available = available()
+            var available = others().available
             if let place, !available.isEmpty { available = [available[place % available.count]] }
             step { $0.handOver(to: available) }
             guard (try? await Task.sleep(for: Replica.handOverInterval)) != nil else { break }
@@ -226,11 +239,56 @@ actor Replica {
 
     private static let handOverInterval = Duration.milliseconds(20)
 
-    /// Goes on without the other members, on a person's word.
-    func goOnAlone() { step { $0.goOnAlone() } }
+    // MARK: - The node goes
 
-    /// Takes over without the other members, on a person's word.
-    func adopt() { step { $0.adopt() } }
+    /// The node is about to go.
+    ///
+    /// - Parameter needsSuccessor: whether the coordinator has jobs that others could go on with.
+    func prepareToLeave(needsSuccessor: Bool) {
+        step { $0.isLeaving = needsSuccessor }
+        tickNow()
+    }
+
+    /// Whether the node should not go yet, because of this replica.
+    func isBusyLeaving() -> Bool {
+        guard !hasEnded else { return false }
+        tickNow()
+        return core.needsSuccessor && !others().available.isEmpty || core.isSettling || isHandingOver
+            || core.isAwaited(by: others().reachable)
+    }
+
+    /// Whether nothing could be decided without a member whose node is about to go.
+    func needs(_ replica: ReplicaID) -> Bool {
+        guard !hasEnded else { return false }
+        tickNow()
+        return core.needs(replica)
+    }
+
+    // MARK: - A person's word
+
+    /// Goes on without the other members, on a person's word.
+    func continueWithoutStandbys() { step { $0.continueWithoutStandbys() } }
+
+    /// Takes over without a majority, on a person's word. The members in reach are asked, and may prevent it.
+    ///
+    /// - Returns: why it does not take over; `nil` where it has.
+    func adopt() async -> AdoptionRefusal? {
+        let end = ContinuousClock.now + Replica.adoptionTime
+        while !hasEnded {
+            step { $0.adopt() }
+            while core.isAdopting, (try? await Task.sleep(for: Replica.handOverInterval)) != nil {}
+            guard !core.isPrimary else { return nil }
+            let refusal = core.adoptionRefusal ?? AdoptionRefusal(replica: core.primary ?? core.own, reason: .promised)
+            // Two that were told so at the same time have promised their terms to themselves; one of them is first the next time.
+            guard refusal.reason != .hasMore, ContinuousClock.now < end,
+                core.now - core.lastContact > core.policy.contactTime,
+                (try? await Task.sleep(for: .milliseconds(Int.random(in: 50...500)))) != nil
+            else { return refusal }
+        }
+        return nil
+    }
+
+    private static let adoptionTime = Duration.seconds(5)
 
     /// Of whom this is a copy, and what is known of what it lacks; `nil` where it cannot take over.
     var adoptable: (primary: ReplicaID, missing: UInt64?, silent: Duration?)? {
@@ -262,7 +320,9 @@ actor Replica {
 
     /// Why a member does not store what it is sent.
     enum Hindrance: String, Sendable {
-        case silent = "does not answer"
+        case silent = "cannot be reached"
+        /// Its node is there with another data folder.
+        case replaced = "came back without its copy"
         case full = "has no room"
         case behind = "gets a whole copy"
         case slow = "is behind"

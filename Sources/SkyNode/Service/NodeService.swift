@@ -83,6 +83,8 @@ struct NodeService: Service {
             group.addTask {
                 if handsOver { await node.handOver() }
                 await drain()
+                manager?.notify(.needs(node.leavingTime + .seconds(5)))
+                await node.leave()
             }
             group.addTask {
                 // Some managers send the first signal twice, to a job and to its processes.

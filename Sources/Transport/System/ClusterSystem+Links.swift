@@ -18,7 +18,7 @@ extension ClusterSystem: LinkOwner {
 
     /// The address that others are told to dial: the one that was set, or else the listening address. Where that stands for all
     /// addresses, the others put in the address at which they see this node.
-    var advertised: NodeAddress? {
+    package var advertised: NodeAddress? {
         if let advertise = settings.advertise {
             if case .hostPort(_, 0) = advertise, case .hostPort(_, let port) = listeningAddress {
                 return advertise.with(port: port)

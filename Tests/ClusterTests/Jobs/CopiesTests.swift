@@ -220,7 +220,9 @@ struct CopiesTests {
                 $0.state == "paused" && $0.reason?.contains("unprotect") == true
             }
             let why = try await Skynode.run("jobs", "why", job, "--node", node)
-            #expect(why.output.contains { $0.contains("of the nodes with copies, node") }, "\(why.output)")
+            #expect(
+                why.output.contains { $0.contains("nodes that keep copies: node2 and node3 cannot be reached") },
+                "\(why.output)")
             let word = try await Skynode.run("jobs", "unprotect", job, "--node", node)
             #expect(word.status == 0, "\(word.errors)")
             #expect(try await untilListed(job, at: [node]) { $0.state == "done" && $0.completed == 80 } != nil)
@@ -344,7 +346,7 @@ struct CopiesTests {
                 "simulate", "--tasks", "20000", "--duration", "2ms", "--node", node, "--detach")
             let job = try #require(started.output.last, "\(started.errors)")
             _ = try await untilListed(job, at: [node]) {
-                $0.state == "paused" && $0.reason?.contains("node2 has no room and node3 has no room") == true
+                $0.state == "paused" && $0.reason?.contains("node2 and node3 has no room") == true
             }
             let storage = try await Skynode.run("jobs", "storage", "--node", cluster.addresses[1])
             #expect(storage.output.contains { $0.contains("copies of other nodes' jobs: ") }, "\(storage.output)")

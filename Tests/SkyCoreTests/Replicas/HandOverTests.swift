@@ -65,7 +65,7 @@ import Transport
             let replica = try await Replica(
                 book.own, store, isNew: index == 0, policy: policy,
                 logger: Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() },
-                available: { index == 0 ? [silent, good] : [] },
+                others: { Replica.Others(available: index == 0 ? [silent, good] : []) },
                 call: { request, _, target in try await wire.call(request, from: book.own, to: target) })
             wire.add(replica, as: book.own)
         }

@@ -38,14 +38,65 @@ struct ReplicaDecisionTests {
         return batches.first?.set?.members
     }
 
-    @Test func `a standby takes over on a person's word, and asks nobody`() throws {
+    /// A standby that was told to take over, and has asked the other members.
+    private func adopting() throws -> (core: Core, term: UInt64, calls: [(ReplicaID, UInt64)]) {
         var core = core(promisedTo: others[0])
-        let promise = write(core.at(.seconds(1)) { $0.adopt() })
-        guard case .promise(let term, let replica) = promise else { throw CancellationError() }
-        #expect(term == 2 && replica == own)
-        let first = write(core.at(.seconds(1)) { $0.wrote(true) })
+        guard case .promise(let term, own) = write(core.at(.seconds(4)) { $0.adopt() }) else {
+            throw CancellationError()
+        }
+        let calls = calls(core.at(.seconds(4)) { $0.wrote(true) })
+        try #require(calls.map(\.0) == others && core.isAdopting)
+        return (core, term, calls)
+    }
+
+    @Test func `a standby takes over on a person's word where nobody in reach objects`() throws {
+        var (core, term, calls) = try adopting()
+        #expect(term > 1)
+        let nothing = ReplicaReply(promised: 0, position: nil, isGranted: false)
+        #expect(write(core.at(.seconds(5)) { $0.replied(nothing, from: others[0], call: calls[0].1) }) == nil)
+        let first = write(core.at(.seconds(5)) { $0.failed(to: others[1], call: calls[1].1) })
         #expect(members(first) == [own])
-        #expect(opened(core.at(.seconds(1)) { $0.wrote(true) }) == 2)
+        #expect(opened(core.at(.seconds(5)) { $0.wrote(true) }) == term)
+    }
+
+    @Test func `a standby takes over on a person's word where nobody answers in time`() throws {
+        var (core, _, _) = try adopting()
+        #expect(write(core.at(.seconds(4.9)) { $0.tick(available: []) }) == nil)
+        #expect(members(write(core.at(.seconds(5)) { $0.tick(available: []) })) == [own])
+    }
+
+    @Test(arguments: [
+        (
+            ReplicaReply(
+                promised: 1, position: LogPosition(term: 1, number: 9, hash: 1), isGranted: false, isAhead: true),
+            AdoptionRefusal.Reason.hasMore
+        ),
+        (
+            ReplicaReply(promised: 1 << 20, position: LogPosition(term: 1, number: 7, hash: 99), isGranted: false),
+            .promised
+        ),
+        (
+            ReplicaReply(promised: 1, position: LogPosition(term: 1, number: 7, hash: 99), isGranted: false),
+            .hearsPrimary
+        ),
+    ])
+    func `a standby does not take over on a person's word where another one objects`(
+        reply: ReplicaReply, reason: AdoptionRefusal.Reason
+    ) throws {
+        var (core, _, calls) = try adopting()
+        #expect(write(core.at(.seconds(4)) { $0.replied(reply, from: others[1], call: calls[1].1) }) == nil)
+        #expect(!core.isPrimary && !core.isAdopting)
+        #expect(core.adoptionRefusal == AdoptionRefusal(replica: others[1], reason: reason))
+    }
+
+    @Test func `of two standbys that are told to take over at the same time, one does`() throws {
+        var (first, firstTerm, _) = try adopting()
+        // The later term wins, whoever asks first.
+        let request = PromiseRequest(
+            term: firstTerm + 1, candidate: others[1], position: position, isTrial: false)
+        #expect(write(first.at(.seconds(4)) { $0.receive(.promise(request), ticket: 1) }) != nil)
+        _ = first.at(.seconds(4)) { $0.wrote(true) }
+        #expect(!first.isPrimary && !first.isAdopting)
     }
 
     @Test func `one that has lost an election does not take the winner's batches for its own after a restart`() {
@@ -67,33 +118,32 @@ struct ReplicaDecisionTests {
         var core = core(promisedTo: others[0])
         _ = core.at(.seconds(1)) { $0.adopt() }
         #expect(write(core.at(.seconds(1)) { $0.wrote(false) }) == nil)
-        #expect(!core.isPrimary && core.record.promised == 1)
+        #expect(!core.isPrimary && !core.isAdopting && core.record.promised == 1)
     }
 
-    @Test func `the batch that begins an adopted journal is tried again until it is stored`() {
-        var core = core(promisedTo: others[0])
-        _ = core.at(.seconds(1)) { $0.adopt() }
-        _ = core.at(.seconds(1)) { $0.wrote(true) }
-        #expect(members(write(core.at(.seconds(1)) { $0.wrote(false) })) == [own])
-        #expect(opened(core.at(.seconds(1)) { $0.wrote(true) }) == 2)
+    @Test func `the batch that begins an adopted journal is tried again until it is stored`() throws {
+        var (core, term, _) = try adopting()
+        _ = core.at(.seconds(5)) { $0.tick(available: []) }
+        #expect(members(write(core.at(.seconds(5)) { $0.wrote(false) })) == [own])
+        #expect(opened(core.at(.seconds(5)) { $0.wrote(true) }) == term)
     }
 
     @Test func `a primary without its standbys opens on a person's word, in its term`() {
         var core = core(promisedTo: own)
         #expect(core.isPrimary)
         #expect(opened(core.at(.seconds(9)) { $0.begin() }) == nil, "its standbys do not answer")
-        #expect(members(write(core.at(.seconds(9)) { $0.goOnAlone() })) == [own])
+        #expect(members(write(core.at(.seconds(9)) { $0.continueWithoutStandbys() })) == [own])
         #expect(opened(core.at(.seconds(9)) { $0.wrote(true) }) == 1)
         // It has nobody to go on without any more.
-        #expect(write(core.at(.seconds(9)) { $0.goOnAlone() }) == nil)
+        #expect(write(core.at(.seconds(9)) { $0.continueWithoutStandbys() }) == nil)
     }
 
     @Test func `members that could not be changed on a full disk are changed later`() {
         var core = core(promisedTo: own, copies: 0)
-        _ = core.at(.seconds(1)) { $0.goOnAlone() }
+        _ = core.at(.seconds(1)) { $0.continueWithoutStandbys() }
         _ = core.at(.seconds(1)) { $0.wrote(false) }
         #expect(core.record.set.members.count == 3)
-        #expect(members(write(core.at(.seconds(1)) { $0.goOnAlone() })) == [own])
+        #expect(members(write(core.at(.seconds(1)) { $0.continueWithoutStandbys() })) == [own])
     }
 
     @Test func `a primary hands over only to a standby that has everything and is in reach`() throws {

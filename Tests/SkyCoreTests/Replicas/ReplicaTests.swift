@@ -17,7 +17,7 @@ struct ReplicaTests {
     private func replica(_ journal: Journal, _ book: ReplicaBook) async throws -> Replica {
         try await Replica(
             book.own, store(journal, book), isNew: true, policy: CopyPolicy(copies: 2),
-            logger: Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }, available: { [] },
+            logger: Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }, others: { Replica.Others() },
             call: { _, _, _ in throw CancellationError() })
     }
 

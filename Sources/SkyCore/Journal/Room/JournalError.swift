@@ -15,6 +15,8 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         case inaccessible
         /// There is no copy to store it on too, at present.
         case unprotected
+        /// Another node goes on with it.
+        case superseded
         /// There is no room at present.
         case full
     }

@@ -21,6 +21,7 @@ struct ReplicaSimulationTests {
         replicas.populate()
         replicas.run(until: .seconds(90))
         replicas.calm()
+        replicas.spendNight()
         return replicas
     }
 
@@ -87,7 +88,7 @@ extension SimulatedReplicas {
     private mutating func fault() -> SimulatedFault {
         let host = Int.random(in: 0..<hosts.count, using: &random)
         let other = (host + Int.random(in: 1..<hosts.count, using: &random)) % hosts.count
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<25, using: &random) {
         case 0...3: return .crash(host, for: chance(50) ? delay(100...4000) : delay(4000...20_000))
         case 4...6: return .wipe(host, for: delay(100...20_000))
         case 7...8: return .rollBack(host, for: delay(100...20_000))
@@ -97,6 +98,7 @@ extension SimulatedReplicas {
         case 13...15: return .cut(host, other, for: delay(1000...20_000))
         case 16...17: return .split(at: Int.random(in: 1..<hosts.count, using: &random), for: delay(1000...20_000))
         case 18: return .powerCut(for: delay(100...10_000))
+        case 19...23: return .goodbye(host, for: chance(50) ? delay(100...4000) : delay(4000...25_000))
         default: return .handOver
         }
     }

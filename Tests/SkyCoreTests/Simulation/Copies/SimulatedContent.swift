@@ -48,10 +48,13 @@ struct SimulatedRows: Equatable {
     /// Some rows from a job on, and the job with which the next page begins.
     func page(from cursor: UInt64) -> (page: SimulatedContent, next: UInt64?) {
         let ids = jobs.keys.sorted().filter { $0 >= cursor }
-        guard let job = ids.first else { return (SimulatedContent([]), nil) }
-        let results = (jobs[job] ?? [:]).sorted { $0.key < $1.key }
-        var page: [SimulatedContent.Entry] = [.submitted(job: job)]
-        page += results.map { .result(job: job, task: $0.key, value: $0.value) }
-        return (SimulatedContent(page), ids.dropFirst().first)
+        let jobsInPage = 1 + ids.count / 4
+        var page: [SimulatedContent.Entry] = []
+        for job in ids.prefix(jobsInPage) {
+            let results = (jobs[job] ?? [:]).sorted { $0.key < $1.key }
+            page.append(.submitted(job: job))
+            page += results.map { .result(job: job, task: $0.key, value: $0.value) }
+        }
+        return (SimulatedContent(page), ids.dropFirst(jobsInPage).first)
     }
 }

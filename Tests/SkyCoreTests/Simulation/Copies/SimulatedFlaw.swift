@@ -15,6 +15,12 @@ enum SimulatedFlaw: CaseIterable {
     case lengthBeforeTerm
     /// A copy takes parts without asking which copy they are of, and counts as whole without a look at what came.
     case copyWithoutHash
+    /// A node that goes in order neither waits nor gives back its vote.
+    case goodbyeKeepsVote
+    /// A goodbye counts once more when the node is back, so that its vote is given back twice.
+    case goodbyeOutlivesReturn
+    /// A primary that hears goodbyes drops the votes without asking the former members.
+    case goodbyeWithoutConsent
 }
 
 extension SimulatedReplicas {

@@ -11,8 +11,7 @@ extension SimulatedReplicas {
         switch happening {
         case .ticked(let host, let process):
             guard isAlive(host, process) else { return }
-            let available = reachable(from: host)
-            step(host) { $0.tick(available: available) }
+            tick(host)
             schedule(.ticked(host, process: process), after: hosts[host].process?.core.tickPause ?? .zero)
         case .arrived(let request, let from, let call, let process, let replica):
             guard let host = host(of: replica), hosts[host].process != nil else { return }
@@ -48,6 +47,8 @@ extension SimulatedReplicas {
             for host in hosts.indices { hosts[host].backups.append((now, hosts[host].disk)) }
             schedule(.backedUp, after: delay(5000...15_000))
         case .started(let host): start(host)
+        case .leaving(let host, let process, let end, let time):
+            if isAlive(host, process) { leave(host, until: end, thenFor: time) }
         case .fault(let fault): perform(fault)
         }
     }
@@ -55,7 +56,7 @@ extension SimulatedReplicas {
     private func host(at happening: Happening) -> Int? {
         switch happening {
         case .ticked(let host, _), .answered(_, _, _, let host, _), .timedOut(_, _, let host, _),
-            .wrote(_, let host, _, _), .pageRead(_, _, let host, _):
+            .wrote(_, let host, _, _), .pageRead(_, _, let host, _), .leaving(let host, _, _, _):
             host
         case .arrived(_, _, _, _, let replica): host(of: replica)
         case .proposed, .backedUp, .started, .fault: nil
@@ -64,10 +65,14 @@ extension SimulatedReplicas {
 
     func isAlive(_ host: Int, _ process: Int) -> Bool { hosts[host].process?.number == process }
 
-    private func reachable(from host: Int) -> [ReplicaID] {
-        hosts.indices.filter {
-            $0 != host && hosts[$0].process != nil && arrives(from: host, to: $0) && arrives(from: $0, to: host)
-        }.map { hosts[$0].disk.id }
+    func isLinked(_ host: Int, _ other: Int) -> Bool {
+        host != other && hosts[other].process != nil && arrives(from: host, to: other)
+            && arrives(from: other, to: host)
+    }
+
+    /// The replicas that may keep a copy and can be reached.
+    func reachable(from host: Int) -> [ReplicaID] {
+        hosts.indices.filter { isLinked(host, $0) && hosts[$0].process?.isLeaving == false }.map { hosts[$0].disk.id }
     }
 
     // MARK: - Processes
@@ -161,7 +166,11 @@ extension SimulatedReplicas {
     private mutating func note(_ made: [Batch], _ primary: ReplicaID) {
         for batch in made {
             batches[batch.position.hash] = batch
-            if let set = batch.set, set.former.isEmpty { seen.insert(.membersChanged) }
+            if let set = batch.set {
+                if set.former.isEmpty { seen.insert(.membersChanged) }
+                if set.members.count < set.former.count { seen.insert(.votesGivenBack) }
+                if !set.members.contains(primary) { seen.insert(.passedOn) }
+            }
             let other = primaries.updateValue(primary, forKey: batch.position.term) ?? primary
             if other != primary { violations.append("term \(batch.position.term) has two primaries") }
         }
@@ -259,6 +268,7 @@ extension SimulatedReplicas {
                 crash(host)
                 schedule(.started(host), after: time + delay(0...3000))
             }
+        case .goodbye(let host, let time): sayGoodbye(host, thenFor: time)
         case .handOver:
             guard let host = hosts.indices.first(where: { hosts[$0].process?.isOpen == true }) else { return }
             step(host) { $0.handOver(to: $0.record.set.members) }

@@ -23,13 +23,15 @@ struct SimulatedReplicas {
         case proposed
         case backedUp
         case started(Int)
+        /// A host that is about to go in order asks whether it may.
+        case leaving(Int, process: Int, until: Duration, thenFor: Duration?)
         case fault(SimulatedFault)
     }
 
     /// What a set of histories must contain, or it proves nothing.
     enum Sight: CaseIterable {
         case takenOver, handedOver, returned, superseded, rolledBack, copied, membersChanged, diskLost, diskPutBack
-        case refusedAsFull
+        case refusedAsFull, saidGoodbye, heldBack, votesGivenBack, passedOn
     }
 
     struct Process {
@@ -44,6 +46,10 @@ struct SimulatedReplicas {
         /// Which call of its own has which ticket is known to the network only; these are the open tickets here.
         var tickets: [UInt64: (host: Int, process: Int, call: UInt64)] = [:]
         var lastTicket: UInt64 = 0
+        /// The hosts that have said goodbye to it and are not back, and when they did.
+        var goodbyes: [Int: Duration] = [:]
+        /// Whether it is about to go in order.
+        var isLeaving = false
     }
 
     struct Host {
@@ -182,4 +188,6 @@ enum SimulatedFault {
     case split(at: Int, for: Duration)
     case powerCut(for: Duration)
     case handOver
+    /// The machine is switched off in order.
+    case goodbye(Int, for: Duration)
 }

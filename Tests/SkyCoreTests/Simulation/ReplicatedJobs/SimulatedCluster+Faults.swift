@@ -29,7 +29,7 @@ extension SimulatedCluster {
     mutating func randomFault() -> ReplicatedFault {
         let host = Int.random(in: 0..<hosts.count, using: &random)
         let other = (host + Int.random(in: 1..<hosts.count, using: &random)) % hosts.count
-        switch Int.random(in: 0..<28, using: &random) {
+        switch Int.random(in: 0..<32, using: &random) {
         case 0...3: return .ofReplicas(.crash(host, for: chance(50) ? delay(100...3000) : delay(3000...12_000)))
         case 4...6: return .ofReplicas(.wipe(host, for: delay(100...9000)))
         case 7...8: return .ofReplicas(.rollBack(host, for: delay(100...9000)))
@@ -41,6 +41,7 @@ extension SimulatedCluster {
             return .ofReplicas(.split(at: Int.random(in: 1..<hosts.count, using: &random), for: delay(1000...12_000)))
         case 21: return .ofReplicas(.powerCut(for: delay(100...5000)))
         case 22...23: return .ofReplicas(.handOver)
+        case 28...31: return .ofReplicas(.goodbye(host, for: delay(100...12_000)))
         case 24: return .clockSet(host)
         case 25: return .upgrade(host)
         default: return .loseInTurn
@@ -95,6 +96,11 @@ extension SimulatedCluster {
             }
         case .powerCut(let time):
             for host in hosts.indices { crash(host, for: time + delay(0...3000)) }
+        case .goodbye(let host, let time):
+            let replica = hosts[host].disk.id
+            for other in hosts.indices where linked(host, other) { copies.goodbyes[[other, host]] = (replica, now) }
+            step(host) { $0.isLeaving = true }
+            schedule(.replicated(.left(host, for: time)), after: delay(0...3000))
         case .handOver:
             guard let host = hosts.indices.first(where: { hosts[$0].process?.core != nil }) else { return }
             step(host) { $0.handOver(to: $0.record.set.members) }

@@ -7,8 +7,8 @@ extension SimulatedCluster {
         switch happening {
         case .ticked(let host, let session):
             guard isAlive(host, session) else { return }
-            let available = available(to: host)
-            step(host) { $0.tick(available: available) }
+            let (available, away) = (available(to: host), away(from: host))
+            step(host) { $0.tick(available: available, away: away) }
             if chance(20) { watchCopies(at: host) }
             // No more often than this, so that a history takes less time.
             let pause = max(hosts[host].process?.replica?.core.tickPause ?? .zero, .milliseconds(200))
@@ -47,8 +47,25 @@ extension SimulatedCluster {
         case .backedUp:
             for host in hosts.indices { hosts[host].backups.append(hosts[host].disk) }
             schedule(.replicated(.backedUp), after: delay(3000...9000))
+        case .left(let host, let time):
+            copies.seen.insert(.leftInOrder)
+            crash(host, for: time)
         case .fault(let fault): if copies.mayFail { perform(fault) }
         }
+    }
+
+    /// The replicas that have said goodbye to a machine and are not back.
+    private mutating func away(from host: Int) -> [ReplicaID: Duration] {
+        var away: [ReplicaID: Duration] = [:]
+        for other in hosts.indices {
+            guard let (replica, time) = copies.goodbyes[[host, other]] else { continue }
+            if hosts[other].process?.replica?.core.isLeaving != true, linked(host, other) {
+                copies.goodbyes[[host, other]] = nil
+            } else {
+                away[replica] = now - time
+            }
+        }
+        return away
     }
 
     func isAlive(_ host: Int, _ session: Int) -> Bool { hosts[host].process?.replica?.session == session }
@@ -80,7 +97,10 @@ extension SimulatedCluster {
 
     /// The replicas that may keep a copy and can be reached.
     private func available(to host: Int) -> [ReplicaID] {
-        hosts.indices.filter { $0 != host && hosts[$0].knowsCopies && linked(host, $0) }.map { hosts[$0].disk.id }
+        hosts.indices.filter {
+            $0 != host && hosts[$0].knowsCopies && linked(host, $0)
+                && hosts[$0].process?.replica?.core.isLeaving != true
+        }.map { hosts[$0].disk.id }
     }
 
     // MARK: - Processes

@@ -12,6 +12,7 @@ struct SimulatedCopies {
         case takenOver, jobsTakenOver, handedOver, returned, superseded, rolledBack, copied, membersChanged, diskLost
         case diskPutBack, storedNothing, tornWrite, cutOneWay, split, clockSet, upgraded, lostInTurn, repeatedElsewhere
         case cancelled, deleted, handedOn, coordinatorsBeside, changedAfterLoss
+        case leftInOrder
     }
 
     /// Whether this history has copies.
@@ -21,6 +22,8 @@ struct SimulatedCopies {
     var clients: [SimulatedClient] = []
     /// Ordered pairs of machines between which nothing arrives, and until when.
     var cuts: [[Int]: Duration] = [:]
+    /// Which machine has heard the goodbye of which, when that was and for which replica.
+    var goodbyes: [[Int]: (replica: ReplicaID, at: Duration)] = [:]
     /// All batches that were ever made, by the hash of their position.
     var batches: [UInt64: Batch] = [:]
     /// Who has made the batches of each term.

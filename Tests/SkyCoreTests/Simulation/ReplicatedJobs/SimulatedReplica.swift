@@ -69,6 +69,8 @@ enum ReplicatedHappening {
     case proposed([JournalEntry], Int, session: Int, term: UInt64?)
     case asked(Int, SimulatedClient.Request)
     case backedUp
+    /// A machine that has said goodbye goes.
+    case left(Int, for: Duration)
     case fault(ReplicatedFault)
 
     /// The machine whose process has to do with it.
@@ -79,7 +81,7 @@ enum ReplicatedHappening {
             .pageRead(_, _, let host, _), .opened(let host, _, _), .closed(let host, _), .settled(_, let host, _, _),
             .proposed(_, let host, _, _):
             host
-        case .arrived, .asked, .backedUp, .fault: nil
+        case .arrived, .asked, .backedUp, .left, .fault: nil
         }
     }
 }

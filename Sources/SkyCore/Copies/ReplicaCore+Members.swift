@@ -1,0 +1,217 @@
+// MARK: - Who keeps copies, and who decides
+
+extension ReplicaCore {
+    // MARK: - Goodbyes
+
+    /// The members that can be counted on: those that have not said goodbye, and were heard a moment ago.
+    private func staying(_ primary: Primary<Content>) -> Set<ReplicaID> {
+        Set(
+            record.set.everyone.filter { replica in
+                replica == own ? !primary.isLeaving : isThere(replica, primary)
+            })
+    }
+
+    private func isThere(_ replica: ReplicaID, _ primary: Primary<Content>) -> Bool {
+        guard away[replica] == nil, let follower = primary.followers[replica] else { return false }
+        return follower.hasAnswered && now - follower.lastHeard < policy.contactTime
+    }
+
+    /// Whether the members that can be counted on are no majority, now that others have said goodbye. Then their votes have to be
+    /// given back at once: as soon as one more of them is gone, nothing can be decided any more.
+    private func isStranded(_ primary: Primary<Content>) -> Bool {
+        record.set.everyone.contains { away[$0] != nil } && !record.set.isQuorum(staying(primary))
+    }
+
+    /// The members whose votes are to be given back.
+    ///
+    /// One that has said goodbye may be back in a moment, so its vote is kept for a while, if the others are a majority without it.
+    private func departed(_ primary: Primary<Content>) -> [ReplicaID] {
+        let isStranded = isStranded(primary)
+        return record.set.members.filter { replica in
+            replica != own && away[replica].map { isStranded || $0 >= policy.restartTime } == true
+        }
+    }
+
+    /// Whether a member that is about to go has to wait, because nothing could be decided without it.
+    func needs(_ replica: ReplicaID) -> Bool {
+        guard case .primary(let primary) = role else { return false }
+        // It may be a member in a moment.
+        guard !primary.isChanging else { return true }
+        return record.set.everyone.contains(replica) && !record.set.isQuorum(staying(primary).subtracting([replica]))
+    }
+
+    /// Whether this primary should not go yet: members that can be reached are about to agree to a change.
+    var isSettling: Bool {
+        guard case .primary(let primary) = role, primary.stage == .open else { return false }
+        let heard = primary.followers.filter { now - $0.value.lastHeard < policy.contactTime }
+        guard record.set.isQuorum(Set(heard.keys).union([own])) else { return false }
+        return isStranded(primary) || primary.isChanging || !record.set.former.isEmpty
+            || !primary.areMembersCommitted
+    }
+
+    /// Whether this standby should not go yet: its primary was lost a moment ago, and others are about to ask for its vote.
+    ///
+    /// - Parameter reachable: the replicas that can be reached, also those that are about to go.
+    func isAwaited(by reachable: [ReplicaID]) -> Bool {
+        // The others may know of a later change of the members than this one does.
+        let members = ReplicaSet(members: record.set.members)
+        guard !isPrimary, mayVote, members.isQuorum(Set(reachable + [own])) else { return false }
+        let silent = now - lastContact
+        let isLost = silent >= policy.contactTime || primary.map { away[$0] != nil } == true
+        return isLost && silent < policy.adoptAfter * 3
+    }
+
+    // MARK: - Changes of the members
+
+    /// Drops the former members when the new ones have been committed.
+    mutating func settle() {
+        guard case .primary(var primary) = role, !record.set.former.isEmpty, !primary.isChanging,
+            primary.setNumber <= primary.committed
+        else { return }
+        primary.isChanging = true
+        role = .primary(primary)
+        jobs.append(.propose(nil, ReplicaSet(members: record.set.members), proposal: nil))
+    }
+
+    /// Chooses who is to keep copies.
+    mutating func choose(among available: [ReplicaID]) {
+        guard case .primary(var primary) = role else { return }
+        let standbys = record.set.members.filter { $0 != own }
+        let departed = departed(primary)
+        // A member stays until it has not done for a while what it was asked. Who is a member already goes before others.
+        let lasting = standbys.filter { standby in
+            !departed.contains(standby)
+                && primary.followers[standby].map { now - $0.lastGranted < policy.replaceAfter } ?? true
+        }
+        var desired = Array(lasting.prefix(policy.copies))
+        for replica in available where desired.count < policy.copies && replica != own && !desired.contains(replica) {
+            guard away[replica] == nil else { continue }
+            // One that was just given up is no better than none.
+            if standbys.contains(replica), !lasting.contains(replica), primary.followers[replica]?.isFull == true {
+                continue
+            }
+            desired.append(replica)
+        }
+        primary.desired = desired
+        let kept = Set(desired + record.set.everyone)
+        for replica in kept where replica != own && primary.followers[replica] == nil {
+            primary.followers[replica] = Follower(lastGranted: now, lastHeard: now)
+        }
+        // A former member is still to hear that it is none (`shipAll`).
+        if primary.areMembersCommitted { primary.followers = primary.followers.filter { kept.contains($0.key) } }
+        role = .primary(primary)
+        changeMembers(departed)
+    }
+
+    /// Begins to change the members, if those that are to be members have everything.
+    ///
+    /// - Parameter departed: the members that have said goodbye and are dropped.
+    private mutating func changeMembers(_ departed: [ReplicaID]) {
+        guard case .primary(let primary) = role, !needsSuccessor else { return }
+        var voters = Array(primary.voters)
+        if !departed.isEmpty {
+            // The change has to be committed by those that are there. Copies that are still to be made are waited for if there is time.
+            let there = primary.desired.filter { isThere($0, primary) }
+            let longestAway = departed.compactMap { away[$0] }.max() ?? .zero
+            let isUrgent = isStranded(primary) || longestAway >= policy.replaceAfter
+            let chosen = isUrgent ? there.filter(isReady) : there
+            voters = Array(chosen.prefix(chosen.count / 2 * 2))
+        }
+        // There are fewer members where fewer copies are asked for, and where members have said goodbye. One that is lost may still
+        // hold what counts, and keeps its vote until another one has its place.
+        let mayShrink = policy.copies + 1 < record.set.members.count || !departed.isEmpty
+        let members = [own] + voters
+        guard Set(members) != Set(record.set.members), members.count >= record.set.members.count || mayShrink else {
+            return
+        }
+        propose(members: members)
+    }
+
+    /// Whether a replica has all that is committed, so that it can be a member.
+    private func isReady(_ replica: ReplicaID) -> Bool {
+        guard replica != own, !record.set.members.contains(replica) else { return true }
+        guard case .primary(let primary) = role, let follower = primary.followers[replica], let head = record.position
+        else { return false }
+        return follower.acked >= primary.committed && follower.acked <= head.number
+    }
+
+    /// Begins to change the members in two batches, as `ReplicaSet` says.
+    private mutating func propose(members: [ReplicaID]) {
+        guard case .primary(var primary) = role, primary.areMembersCommitted, !primary.isChanging,
+            record.set.former.isEmpty, members.allSatisfy(isReady)
+        else { return }
+        primary.isChanging = true
+        role = .primary(primary)
+        jobs.append(.propose(nil, ReplicaSet(members: members, former: record.set.members), proposal: nil))
+    }
+
+    // MARK: - The primary goes
+
+    /// Lets a standby that has everything take over, if there is one now.
+    ///
+    /// - Parameter available: the replicas that can be reached.
+    mutating func handOver(to available: [ReplicaID]) {
+        guard case .primary(let primary) = role, primary.stage == .open, let head = record.position,
+            let standby = record.set.members.first(where: {
+                primary.followers[$0]?.acked == head.number && available.contains($0)
+            })
+        else { return }
+        jobs.append(.handOver(to: standby))
+    }
+
+    /// Where the primary's node is about to go and the other members could not take over by themselves, those that have everything
+    /// become the only members, and one of them takes over.
+    ///
+    /// - Parameter available: the replicas that can be reached, the best first.
+    mutating func leave(to available: [ReplicaID]) {
+        guard case .primary(var primary) = role, isLeaving || primary.isLeaving else { return }
+        let others = available.filter { $0 != own && away[$0] == nil }
+        // A node that goes last keeps what it has.
+        primary.isLeaving = isLeaving && !others.isEmpty
+        role = .primary(primary)
+        guard needsSuccessor, primary.areMembersCommitted, record.set.former.isEmpty else { return }
+        if !record.set.members.contains(own), record.set.members.contains(where: others.contains) {
+            return handOver(to: others)
+        }
+        let known = record.set.members.filter(others.contains)
+        let ready = (known + others.filter { !known.contains($0) }).filter { isThere($0, primary) && isReady($0) }
+        guard !ready.isEmpty else { return }
+        // An odd number: an even one survives no more losses than the odd one below it, and needs one more.
+        propose(members: Array(ready.prefix((min(ready.count, policy.copies + 1) - 1) / 2 * 2 + 1)))
+    }
+
+    /// Whether the primary's node is about to go, and nobody could take over without it.
+    var needsSuccessor: Bool {
+        guard case .primary(let primary) = role, primary.isLeaving else { return false }
+        return !record.set.members.contains(own) || !record.set.isQuorum(staying(primary))
+    }
+
+    // MARK: - A person's word
+
+    /// Lets the primary go on without its standbys. That is a person's word that none of them has taken over, or will: their
+    /// majority could do so without this one.
+    mutating func continueWithoutStandbys() {
+        guard case .primary(var primary) = role, record.set.members != [own] || !record.set.former.isEmpty else {
+            return
+        }
+        primary.isChanging = true
+        role = .primary(primary)
+        jobs.append(.propose(nil, ReplicaSet(members: [own]), proposal: nil))
+    }
+
+    /// Lets a standby take over without a majority. That is a person's word that the primary is lost. What the copy lacks is lost.
+    ///
+    /// The members in reach are asked all the same: one that hears the primary, has more, or takes over itself prevents it.
+    mutating func adopt() {
+        adoptionRefusal = nil
+        // Two that are told so at the same time, and do not reach each other, hardly ever begin the same term.
+        let skipped = UInt64.random(in: 1...64, using: &random)
+        jobs.append(.adopt(term: max(record.promised, highestTerm) + skipped))
+    }
+
+    /// Whether it is not decided yet whether this replica takes over on a person's word.
+    var isAdopting: Bool {
+        if case .candidate(let candidacy) = role { return candidacy.isOnWord }
+        return (jobs + [underWay].compactMap { $0 }).contains { if case .adopt = $0 { true } else { false } }
+    }
+}

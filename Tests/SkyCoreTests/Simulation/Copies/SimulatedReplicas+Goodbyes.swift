@@ -1,0 +1,91 @@
+import Transport
+
+@testable import SkyCore
+
+// Hosts that go in order: they say goodbye, wait until the others can do without them, and come back later.
+
+extension SimulatedReplicas {
+    /// - Parameter limit: how long it waits at most. A copy that another host has not begun yet takes its time.
+    mutating func sayGoodbye(_ host: Int, atMost limit: Duration = .seconds(10), thenFor time: Duration?) {
+        guard let process = hosts[host].process, !process.isLeaving else { return }
+        seen.insert(.saidGoodbye)
+        hosts[host].process?.isLeaving = true
+        leave(host, until: now + limit, thenFor: time)
+    }
+
+    /// What `Copies.leave` does, once.
+    mutating func leave(_ host: Int, until end: Duration, thenFor time: Duration?) {
+        for other in hosts.indices where isLinked(host, other) {
+            guard hosts[other].process?.goodbyes[host] == nil else { continue }
+            hosts[other].process?.goodbyes[host] = now
+            if flaw == .goodbyeWithoutConsent, hosts[other].process?.isOpen == true {
+                step(other) { $0.continueWithoutStandbys() }
+            }
+        }
+        step(host) { $0.isLeaving = true }
+        tick(host)
+        let own = hosts[host].disk.id
+        for other in hosts.indices where isLinked(host, other) { tick(other) }
+        let isNeeded = hosts.indices.contains {
+            isLinked(host, $0) && hosts[$0].process?.core.needs(own) == true
+        }
+        let available = reachable(from: host)
+        let linked = hosts.indices.filter { isLinked(host, $0) }.map { hosts[$0].disk.id }
+        let isBusy = hosts[host].process.map { process in
+            process.core.needsSuccessor && !available.isEmpty || process.core.isSettling
+                || process.core.isAwaited(by: linked)
+        }
+        if isNeeded || isBusy == true, now < end, flaw != .goodbyeKeepsVote {
+            seen.insert(.heldBack)
+            let process = hosts[host].process?.number ?? 0
+            return schedule(.leaving(host, process: process, until: end, thenFor: time), after: .milliseconds(100))
+        }
+        crash(host)
+        if let time { schedule(.started(host), after: time) }
+    }
+
+    mutating func tick(_ host: Int) {
+        let available = reachable(from: host)
+        for other in hosts.indices where isLinked(host, other) && hosts[other].process?.isLeaving == false {
+            if flaw != .goodbyeOutlivesReturn { hosts[host].process?.goodbyes[other] = nil }
+        }
+        var away: [ReplicaID: Duration] = [:]
+        for (other, time) in hosts[host].process?.goodbyes ?? [:] { away[hosts[other].disk.id] = now - time }
+        if flaw == .goodbyeKeepsVote { away = [:] }
+        step(host) { $0.tick(available: available, away: away) }
+    }
+
+    // MARK: - At the end
+
+    /// All hosts but one are switched off in order, in any order and at any distance. The last one goes on with the journal. When all
+    /// are back, there are as many copies as before.
+    mutating func spendNight() {
+        guard violations.isEmpty else { return }
+        let order = hosts.indices.shuffled(using: &random)
+        let gap = [0...50, 100...3000, 2000...20_000][Int.random(in: 0..<3, using: &random)]
+        for host in order.dropLast() {
+            sayGoodbye(host, atMost: .seconds(60), thenFor: nil)
+            run(until: now + delay(gap))
+        }
+        run(until: now + .seconds(80))
+        publishedAtEnd = 0
+        run(until: now + .seconds(5))
+        guard violations.isEmpty else { return }
+        let last = order[order.count - 1]
+        if hosts[last].process?.isOpen != true || publishedAtEnd == 0 {
+            violations.append("host \(last) is the last one and does not go on, after \(order): \(summary)")
+        }
+        guard violations.isEmpty else { return }
+        for host in order.dropLast().shuffled(using: &random) {
+            start(host)
+            run(until: now + delay(gap))
+        }
+        run(until: now + .seconds(60))
+        guard violations.isEmpty, let open = hosts.indices.first(where: { hosts[$0].process?.isOpen == true }) else {
+            return violations.append("there is no primary in the morning: \(summary)")
+        }
+        let members = hosts[open].process?.core.record.set.members.count ?? 0
+        let wanted = min(policy.copies, hosts.count - 1) / 2 * 2 + 1
+        if members != wanted { violations.append("\(members) members in the morning, of \(wanted): \(summary)") }
+    }
+}
