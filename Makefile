@@ -19,7 +19,7 @@ RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -gnone -Xcxx -g0
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan tsan-losses simulation job-simulation mutations kill-rounds chaos losses many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan tsan-losses simulation job-simulation mutations kill-rounds chaos losses evenings many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -125,6 +125,12 @@ chaos: release
 losses: release
 	@deploy/setup.sh --lab
 	@python3 -B Tests/Chaos/losses.py $(OPTIONS)
+
+# Three hosts with one key, switched off and on in order while jobs come: none is refused, and whichever is left does them all;
+# as root, an hour. make evenings OPTIONS="--rounds 20 --seed 1" or "--quick"
+evenings: release
+	@deploy/setup.sh --lab
+	@python3 -B Tests/Chaos/evenings.py $(OPTIONS)
 
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release
