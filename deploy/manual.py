@@ -35,6 +35,7 @@ EXAMPLES = [
 ENVIRONMENT = [
     ("SKYNODE_NODE", "The node that commands ask, where no --node is given."),
     ("SKYNODE_CLUSTER_KEY", "The cluster's key, for every command that is given no --cluster-key; empty for none."),
+    ("SKYNODE_REQUIRE_CLUSTER", "true: scan and simulate end with exit code 3 where no other node is reached (--require-cluster)."),
     ("SKYNODE_CONFIG", "The configuration file of serve."),
     ("SKYNODE_...", "Every key of the configuration, in capitals and with underscores: SKYNODE_WORKER_MEMORY is worker-memory."),
     ("STATE_DIRECTORY, XDG_STATE_HOME", "Where serve keeps its jobs when it is not told."),

@@ -132,6 +132,42 @@ import Testing
         #expect(problems(examination) == ["boris cannot be reached: 10.0.0.2:7420 (no answer)"])
     }
 
+    @Test(arguments: [
+        ("it has another cluster key", nil, "copy one key file to both machines; skynode key show FILE compares them"),
+        ("it has another cluster key", "alice", "have one issued under this one (skynode key issue alice)"),
+        ("check the clocks of both machines", nil, "NTP"),
+    ])
+    func `where a node makes no link because of a key or a clock, no firewall is blamed`(
+        words: String, person: String?, advice: String
+    ) throws {
+        let cause = LinkCause(HandshakeFailure.broken(words))
+        var examination = examination(try survey())
+        examination.person = person.flatMap { Person(name: $0, role: .user) }
+        examination.trials[address] = .init(address: address, isSeed: true, failure: words, cause: cause)
+        examination.own = .stranger(reason: words, cause: cause, owners: [])
+        let problems = examination.findings.filter { $0.level == .problem }
+        #expect(
+            problems.map { $0.text.contains(words) } == [true, true, true],
+            "of this machine, heard, and named by --join")
+        #expect(problems.allSatisfy { $0.advice?.contains(advice) == true && $0.advice?.contains("firewall") == false })
+        let strangers = try survey(strangers: [.foreign(ClusterMark(name: 1, key: 5))], isHeard: false)
+        #expect(!self.examination(strangers).findings.contains { $0.advice?.contains("firewall") == true })
+    }
+
+    @Test func `a revoked credential is reported with whom to ask`() throws {
+        let failure = HandshakeFailure.refusedByPeer(
+            Refusal(.identity, "the credential of user alice has been revoked"))
+        var examination = examination(try survey())
+        examination.person = Person(name: "alice", role: .user)
+        examination.trials[address] = .init(
+            address: address, isSeed: false, failure: "\(failure)", cause: LinkCause(failure))
+        let finding = try #require(examination.findings.first { $0.level == .problem })
+        #expect(finding.text == "boris makes no link: 10.0.0.2:7420 (\(failure))")
+        #expect(
+            finding.advice
+                == "have another credential issued, on a machine with the cluster key: skynode key issue alice")
+    }
+
     @Test func `nodes that do not list each other are reported`() throws {
         #expect(
             problems(examination(try survey(), members: [own])) == ["anna has no link to boris, which can be reached"])
@@ -151,7 +187,8 @@ import Testing
         examination.trials = [:]
         #expect(examination.findings.map(\.level) == [.note, .note, .note])
         examination.multicast = .portTaken(reason: "the port is busy", owners: [PortOwner(process: 7, command: "nc")])
-        examination.own = .stranger(reason: "it speaks HTTP", owners: [PortOwner(process: 8, command: "nginx")])
+        examination.own = .stranger(
+            reason: "it speaks HTTP", cause: .notNode, owners: [PortOwner(process: 8, command: "nginx")])
         #expect(
             problems(examination) == [
                 "what answers at 127.0.0.1:7420 is no node that this command can use: it speaks HTTP; the port belongs to "

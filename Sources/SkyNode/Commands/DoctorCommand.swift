@@ -109,9 +109,9 @@ struct DoctorCommand: AsyncParsableCommand {
             let reason = PrintableText.of(ClusterSession.reason(error))
             if reason == "connection refused" { return .absent }
             guard case .hostPort(_, let port) = address, address.isLoopback else {
-                return .stranger(reason: reason, owners: [])
+                return .stranger(reason: reason, cause: LinkCause(error), owners: [])
             }
-            return .stranger(reason: reason, owners: PortOwner.find(.tcp, port: port))
+            return .stranger(reason: reason, cause: LinkCause(error), owners: PortOwner.find(.tcp, port: port))
         }
     }
 }

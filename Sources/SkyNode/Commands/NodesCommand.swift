@@ -137,6 +137,18 @@ struct NodesListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Who names a node knows what it belongs to. Otherwise nodes that are missing here may have another key.
+        let isWhole = name == nil && !watch && NodePlace.find(option: options.node) == nil
+        async let strangers = isWhole ? ClusterSession.strangers(options.network) : nil
+        try await list()
+        if let line = await strangers {
+            Console.error(
+                "note: \(line), and not listed; if all are meant to be one cluster, copy one key file to all machines (skynode doctor)"
+            )
+        }
+    }
+
+    private func list() async throws {
         try await options.with { coordinator in
             if let name { return try show(try NodeReference.find(name, in: try await coordinator.nodes())) }
             switch (watch, format) {

@@ -64,17 +64,24 @@ struct ConfiguredArguments {
             value.split(separator: ",", omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }
-        case .flag: [flagWords.on.contains(value.lowercased()) ? "true" : "false"]
+        case .flag: [isOn(value) ? "true" : "false"]
         }
     }
 
     /// What a variable of a flag can say.
     private static let flagWords = (on: ["true", "yes", "1"], off: ["false", "no", "0"])
 
-    /// The faults of the variables. A misspelt variable would be ignored silently. The variable with which commands name a node is
-    /// known, but has no meaning for a node.
+    /// Whether a variable of a flag says something of the kind.
+    static func isFlag(_ text: String) -> Bool { (flagWords.on + flagWords.off).contains(text.lowercased()) }
+
+    static func isOn(_ text: String) -> Bool { flagWords.on.contains(text.lowercased()) }
+
+    /// The faults of the variables. A misspelt variable would be ignored silently. Those of commands alone are known, but have
+    /// no meaning for a node.
     static func problems(_ environment: [String: String]) -> [String] {
-        let known = Set(ServeKeys.all.map(\.variable)).union([ConfigurationKey.fileVariable, NodePlace.variable])
+        let known = Set(ServeKeys.all.map(\.variable)).union([
+            ConfigurationKey.fileVariable, NodePlace.variable, NodePlace.requirement,
+        ])
         var problems: [String] = []
         for name in environment.keys.sorted() where name.hasPrefix("SKYNODE_") && !known.contains(name) {
             let word = name.dropFirst("SKYNODE_".count).lowercased().replacing("_", with: "-")
@@ -85,7 +92,7 @@ struct ConfiguredArguments {
         }
         for key in ServeKeys.all where key.kind == .flag {
             guard let value = environment[key.variable], !value.isEmpty else { continue }
-            guard !(flagWords.on + flagWords.off).contains(value.lowercased()) else { continue }
+            guard !isFlag(value) else { continue }
             problems.append("\(key.variable)=\(PrintableText.of(value)): takes true or false")
         }
         return problems

@@ -10,7 +10,7 @@ struct Examination {
         /// Nobody takes connections there.
         case absent
         /// Something takes connections there, but it is not a node of this cluster.
-        case stranger(reason: String, owners: [PortOwner])
+        case stranger(reason: String, cause: LinkCause, owners: [PortOwner])
     }
 
     /// The result of the look at multicast.
@@ -29,6 +29,8 @@ struct Examination {
         /// The node that answered.
         var node: NodeID?
         var failure: String?
+        /// What that comes from.
+        var cause = LinkCause.unreachable
         /// Members that the node lists, where it was asked.
         var members: Set<NodeID>?
     }
@@ -154,10 +156,10 @@ struct Examination {
             .ok("node \(name) (\(node)) answers at \(address) and lists \(max(0, members.count - 1)) others")
         case .absent:
             .note("no node runs at \(address)", "skynode serve starts one; --node names another address")
-        case .stranger(let reason, let owners):
+        case .stranger(let reason, let cause, let owners):
             .problem(
                 "what answers at \(address) is no node that this command can use: \(reason)"
-                    + (owners.isEmpty ? "" : "; the port belongs to \(list(owners))"))
+                    + (owners.isEmpty ? "" : "; the port belongs to \(list(owners))"), cause.advice(person))
         }
     }
 
@@ -174,11 +176,12 @@ struct Examination {
         findings += strangerFindings(survey)
         findings += unheardFindings(survey)
         if protection != .none, others.isEmpty {
-            findings.append(
-                .note(
-                    "no other node was heard in \(seconds) s",
-                    "where there are some: have they this key, is their firewall open, does the switch or access point pass "
-                        + "multicast (IGMP snooping, client isolation)? --join HOST:PORT does without multicast"))
+            // Where nodes with another key are heard, the network lets them through.
+            let hasStrangers = survey.strangers.contains { if case .foreign = $0.fault { true } else { false } }
+            let advice =
+                "where there are some: have they this key, is their firewall open, does the switch or access point pass "
+                + "multicast (IGMP snooping, client isolation)? --join HOST:PORT does without multicast"
+            findings.append(.note("no other node was heard in \(seconds) s", hasStrangers ? nil : advice))
         }
         return findings
     }
@@ -240,10 +243,13 @@ struct Examination {
             return [.problem("\(neighbour.name) tells of no address that can be reached", "start it with --advertise")]
         }
         if !tried.isEmpty, inVain.count == tried.count {
+            // A node that answers at one of its addresses has said why. A firewall is to blame only where none does.
+            let told = inVain.map(\.cause).first { $0 != .unreachable }
             return [
                 .problem(
-                    "\(neighbour.name) cannot be reached: \(list)",
-                    "its firewall has to let in TCP; behind NAT, start it with --advertise")
+                    "\(neighbour.name) \(told == nil ? "cannot be reached" : "makes no link"): \(list)",
+                    told.map { $0.advice(person) }
+                        ?? "its firewall has to let in TCP; behind NAT, start it with --advertise")
             ]
         }
         var findings: [Finding] = []
@@ -308,8 +314,10 @@ struct Examination {
     private var seedFindings: [Finding] {
         trials.values.filter(\.isSeed).sorted { "\($0.address)" < "\($1.address)" }.map { trial in
             if let failure = trial.failure {
+                let isSilent = trial.cause == .unreachable
                 return .problem(
-                    "--join \(trial.address) cannot be reached: \(failure)", "is its node running, its firewall open?")
+                    "--join \(trial.address) \(isSilent ? "cannot be reached" : "makes no link"): \(failure)",
+                    isSilent ? "is its node running, its firewall open?" : trial.cause.advice(person))
             }
             return .ok("--join \(trial.address) answers")
         }

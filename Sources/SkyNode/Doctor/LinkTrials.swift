@@ -41,6 +41,7 @@ struct LinkTrials {
             trial.node = refusal.node
         } catch {
             trial.failure = PrintableText.of(ClusterSession.reason(error))
+            trial.cause = LinkCause(error)
         }
         if let node = trial.node { trial.members = await members(of: node).map { Set($0.map(\.node)) } }
         return trial

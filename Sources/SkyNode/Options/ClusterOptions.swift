@@ -1,4 +1,5 @@
 import ArgumentParser
+import Base
 import Foundation
 import SkyCore
 import Transport
@@ -18,6 +19,13 @@ struct ClusterChoice: ParsableArguments {
 
     @Flag(help: "Use this machine only, whatever nodes there are.")
     var alone = false
+
+    @Flag(
+        name: .customLong("require-cluster"),
+        help: ArgumentHelp(
+            "End with exit code 3 where no other node is reached, instead of working on this machine only. "
+                + "\(NodePlace.requirement)=true says the same."))
+    var requireCluster = false
 
     @Option(
         name: .customLong("reconnect-for"),
@@ -46,7 +54,21 @@ struct ClusterOptions: ParsableArguments {
         return (node.map { ["--node", $0] } ?? []) + network.security.words + (searches ? network.searchWords : [])
     }
 
+    /// Whether the command is to end where no other node is reached. `--alone` on the command line outweighs the variable.
+    func requiresCluster(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Bool {
+        let text = environment[NodePlace.requirement] ?? ""
+        guard text.isEmpty || ConfiguredArguments.isFlag(text) else {
+            throw CommandFailure(.usage, "\(NodePlace.requirement)=\(PrintableText.of(text)): takes true or false")
+        }
+        return choice.requireCluster || !alone && ConfiguredArguments.isOn(text)
+    }
+
     func check() throws {
+        _ = try requiresCluster()
+        if alone, choice.requireCluster {
+            throw CommandFailure(
+                .usage, "--alone and --require-cluster contradict each other: one uses this machine only")
+        }
         if let slots { _ = try SlotsArgument.check(slots, isInCommand: true) }
         if node != nil, slots != nil {
             throw CommandFailure(.usage, "--node and --slots contradict each other: one uses a node that runs")

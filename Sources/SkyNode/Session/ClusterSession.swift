@@ -8,7 +8,7 @@ enum ClusterSession {
     /// Runs `body` with a coordinator, and then shuts down everything that was started for it.
     ///
     /// - Parameter early: what a node inside the command begins while other nodes are still searched for. If one is found, it is
-    ///   dropped.
+    ///   dropped. Nothing of it is published before the search has ended.
     /// - Throws: `CommandFailure` where no cluster is reached; otherwise what `body` throws.
     static func with<Result: Sendable>(
         _ options: ClusterOptions, early: EmbeddedNode.EarlyWork? = nil,
@@ -17,7 +17,9 @@ enum ClusterSession {
         try options.check()
         let logger = options.log.logger("skynode", default: .warning)
         let patience = options.patience.duration
+        let isRequired = try options.requiresCluster()
         guard options.slots == nil, options.network.join.isEmpty, !options.alone else {
+            if !options.alone { try await checkMembership(options.network, isRequired: isRequired, logger) }
             let embedded = EmbeddedNode(options, early: early, logger, headStart: .zero)
             return try await embedded.with { try await body(try await $0.coordinator()) }
         }
@@ -27,16 +29,33 @@ enum ClusterSession {
         }
         let embedded = EmbeddedNode(options, early: early, logger, headStart: headStart)
         return try await embedded.with { node in
-            switch try await search(options.network, logger, nothingHere: { node.begin() }) {
+            switch try await search(options.network, logger, nothingHere: { if !isRequired { node.begin() } }) {
             case .found(let client):
                 node.stop()
                 return try await use(client, patience: patience, body)
-            case .none(let stranger):
+            case .none(let search):
+                let (reason, mayWorkAlone) = search.conclusion(isRequired: isRequired)
+                guard mayWorkAlone else { throw CommandFailure(.noCluster, reason) }
                 // Without this note a success would look as if the cluster had done the work.
-                let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
-                Console.error("note: no node found\(because); working on this machine only")
+                Console.error("note: \(reason); working on this machine only")
                 return try await body(try await node.coordinator())
             }
+        }
+    }
+
+    /// Looks whether other nodes take the member that the command is to run. One that all refuse would work alone, and its success would
+    /// look like the cluster's.
+    ///
+    /// - Throws: `CommandFailure` where they do not.
+    private static func checkMembership(_ network: NetworkOptions, isRequired: Bool, _ logger: Logger) async throws {
+        // A person's credential makes no node.
+        let security = try network.security.nodeSecurity()
+        guard isRequired || network.security.identity(security) != .nothing else { return }
+        switch try await search(network, logger, seeds: try network.seeds()) {
+        case .found(let client): await client.system.shutdown()
+        case .none(let search):
+            let (reason, mayWorkAlone) = search.conclusion(isRequired: isRequired)
+            guard mayWorkAlone else { throw CommandFailure(.noCluster, reason) }
         }
     }
 
@@ -57,12 +76,22 @@ enum ClusterSession {
         }
         switch try await search(network, logger) {
         case .found(let client): return try await use(client, patience: patience, body)
-        case .none(let stranger):
-            let because = stranger.map { " (at \(Defaults.daemon): \($0))" } ?? ""
-            throw CommandFailure(
-                .noCluster,
-                "no node found\(because); start one with skynode serve, or name one with --node or "
-                    + "\(NodePlace.variable)")
+        case .none(let search):
+            let (reason, mayWorkAlone) = search.conclusion()
+            let advice = "; start one with skynode serve, or name one with --node or \(NodePlace.variable)"
+            throw CommandFailure(.noCluster, reason + (mayWorkAlone ? advice : ""))
+        }
+    }
+
+    /// The nodes with another key that are heard by multicast, in a line; `nil` where there are none, and where multicast does not work.
+    static func strangers(_ network: NetworkOptions) async -> String? {
+        guard let multicast = try? network.multicastSettings(), let security = try? network.security.transportSecurity()
+        else { return nil }
+        let settings = ClusterSettings(name: "skynode")
+        return try? await NodeFinder.listen(multicast, cluster: settings.cluster, security: security) { sightings in
+            var search = ClusterSearch(network.security.identity(security))
+            for await case .stranger(let stranger) in sightings { search.heard(stranger) }
+            return search.strangersLine
         }
     }
 
@@ -111,9 +140,7 @@ enum ClusterSession {
 
     private enum Search {
         case found(Client)
-        /// - Parameter stranger: why the program that answers at the address of this machine's node cannot be used; `nil` where
-        ///   none answers.
-        case none(stranger: String?)
+        case none(ClusterSearch)
     }
 
     /// An actor system for a command that is no member.
@@ -142,90 +169,86 @@ enum ClusterSession {
             return Client(system: system, address: address, node: try await system.join(address).node)
         } catch {
             await system.shutdown()
-            if let failure = error as? HandshakeFailure {
-                // A program has answered, so it makes no sense to ask whether skynode runs there.
-                throw CommandFailure(.noCluster, words(failure, address, network.security))
+            let address = "\(address)"
+            guard error is HandshakeFailure else {
+                throw CommandFailure(
+                    .noCluster,
+                    "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"
+                )
             }
-            throw CommandFailure(
-                .noCluster,
-                "no node answers at \(address) (\(PrintableText.of(reason(error)))); is skynode serve running there?"
-            )
+            // A program has answered, so it makes no sense to ask whether skynode runs there.
+            throw CommandFailure(.noCluster, words(error, address, network.security))
         }
     }
 
-    /// Looks for a node, first on this machine and then by multicast.
+    /// Looks for a node: at the seeds, on this machine, and then by multicast.
     ///
-    /// - Parameter nothingHere: is called when this machine has no node.
-    /// - Throws: `CommandFailure` where a node does not accept this command because the key is missing.
+    /// - Parameter nothingHere: is called when this machine has no node, and the command may turn out to work alone.
     private static func search(
-        _ network: NetworkOptions, _ logger: Logger, nothingHere: () -> Void = {}
+        _ network: NetworkOptions, _ logger: Logger, seeds: [NodeAddress] = [], nothingHere: () -> Void = {}
     ) async throws -> Search {
         let multicast = try network.multicastSettings()
         let (system, settings) = try system(network, logger)
         try await system.start()
-        var stranger: String?
+        var search = ClusterSearch(network.security.identity(settings.security))
         do {
-            return .found(
-                Client(system: system, address: Defaults.daemon, node: try await system.join(Defaults.daemon).node))
-        } catch let failure as HandshakeFailure {
-            stranger = PrintableText.of(failure.description)
-            // This machine has a node, with a key that this command does not have. Working without that node would look like a
-            // success.
-            if isAboutKeys(failure) {
-                await system.shutdown()
-                throw CommandFailure(.noCluster, refusal(failure, network.security))
+            for address in seeds + [Defaults.daemon] {
+                if let client = await attempt(address, system, &search) { return .found(client) }
             }
+            if search.conclusion().mayWorkAlone { nothingHere() }
+            if let multicast,
+                let client = try await NodeFinder.listen(
+                    multicast, cluster: settings.cluster, security: settings.security,
+                    {
+                        for await sighting in $0 {
+                            switch sighting {
+                            case .stranger(let stranger): search.heard(stranger)
+                            case .node(let address):
+                                // Others are tried where one refuses: it may have missed a change of the key.
+                                if let client = await attempt(address, system, &search) { return client as Client? }
+                            }
+                        }
+                        return nil
+                    })
+            {
+                return .found(client)
+            }
+        } catch let error as NetworkInterfaceError {
+            await system.shutdown()
+            throw CommandFailure(.usage, "--interface: \(error)")
         } catch {
-            // No program answers at that address.
-        }
-        nothingHere()
-        if let multicast {
-            do {
-                if let address = try await NodeFinder.find(
-                    multicast, cluster: settings.cluster, security: settings.security)
-                {
-                    return .found(Client(system: system, address: address, node: try await system.join(address).node))
-                }
-            } catch let error as NetworkInterfaceError {
-                await system.shutdown()
-                throw CommandFailure(.usage, "--interface: \(error)")
-            } catch {
-                // A machine without any network can still scan on its own.
-                logger.debug("no node found by multicast", metadata: ["error": "\(error)"])
-            }
+            // A machine without any network can still scan on its own.
+            logger.debug("no node found by multicast", metadata: ["error": "\(error)"])
         }
         await system.shutdown()
-        return .none(stranger: stranger)
+        return .none(search)
     }
 
-    /// Why this machine's node does not accept a command, and what to do.
-    private static func refusal(_ failure: HandshakeFailure, _ security: SecurityOptions) -> String {
-        let node = "the node of this machine (\(Defaults.daemon))"
-        let reason =
-            switch security.protection {
-            case .none, .insecure: "\(node) has a cluster key, and this command has none"
-            case .key, .certificates: words(failure, Defaults.daemon, security)
-            }
-        return "\(reason); name its key with --cluster-key FILE or \(KeyChoice.variable); scan and simulate work "
-            + "without that node with --alone"
+    /// Dials a node.
+    ///
+    /// - Returns: `nil` where there is no link; `search` knows why.
+    private static func attempt(_ address: NodeAddress, _ system: ClusterSystem, _ search: inout ClusterSearch) async
+        -> Client?
+    {
+        do {
+            let client = Client(system: system, address: address, node: try await system.join(address).node)
+            if let remark = search.remark(using: address) { Console.error("note: \(remark)") }
+            return client
+        } catch {
+            search.failed(address, error)
+            return nil
+        }
     }
 
     /// Why there is no link to a node that answers.
-    private static func words(
-        _ failure: HandshakeFailure, _ address: NodeAddress, _ security: SecurityOptions
-    ) -> String {
+    private static func words(_ error: any Error, _ address: String, _ security: SecurityOptions) -> String {
         let remark = security.key?.remark ?? ""
+        let words = PrintableText.of(reason(error))
         // Transport uses these words for a peer whose certificate was made by none of our keys.
-        if case .key = security.protection, case .broken(let words) = failure, words.contains("another cluster key") {
+        if case .key = security.protection, words.contains("another cluster key") {
             return "the node at \(address) uses a different cluster key\(remark)"
         }
-        return "no link to \(address): \(PrintableText.of(failure.description))\(isAboutKeys(failure) ? remark : "")"
-    }
-
-    /// Whether a link failed because of the keys of the two sides. Transport reports this only in words for people.
-    static func isAboutKeys(_ failure: HandshakeFailure) -> Bool {
-        guard case .broken(let words) = failure else { return false }
-        return ["cluster key", "cluster's key", "certificate"].contains { words.contains($0) }
+        return "no link to \(address): \(words)\(LinkCause(error).isAboutKeys ? remark : "")"
     }
 
     /// The essential reason in an error of a failed connection.

@@ -138,7 +138,14 @@ actor CoordinatorConnection {
                 repeat {
                     try await Task.sleep(for: CoordinatorConnection.pause)
                     let mayMove = ContinuousClock.now >= moveTime
-                    guard let found = try? await redial(coordinator, mayMove) else { continue }
+                    let found: Coordinator
+                    do {
+                        found = try await redial(coordinator, mayMove)
+                    } catch {
+                        // No time mends a credential that was revoked.
+                        guard LinkCause(error) == .credential else { continue }
+                        throw CommandFailure(.noCluster, PrintableText.of("\(error)"))
+                    }
                     guard found.id != coordinator.id else { return }
                     coordinator = found
                     restarts += 1

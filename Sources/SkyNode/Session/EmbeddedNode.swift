@@ -96,7 +96,7 @@ struct EmbeddedNode: Sendable {
         settings.version = SkyNetVersion.current
         settings.logger = logger
         // A command with slots or seeds runs a member of the cluster. A command that found no node works alone.
-        if options.slots != nil || !options.network.join.isEmpty {
+        if !options.alone, options.slots != nil || !options.network.join.isEmpty {
             settings.listen = .hostPort(host: "127.0.0.1", port: 0)
             settings.join = try options.network.seeds()
             settings.multicast = try options.network.multicastSettings()

@@ -101,7 +101,8 @@ struct JobWatch {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            return .connectionLost(reason: "\(error)", isInterrupted: interrupts?.wasInterrupted ?? false)
+            let reason = (error as? CommandFailure)?.message ?? "\(error)"
+            return .connectionLost(reason: reason, isInterrupted: interrupts?.wasInterrupted ?? false)
         }
     }
 

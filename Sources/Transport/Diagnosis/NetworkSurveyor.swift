@@ -25,6 +25,8 @@ package enum NetworkSurveyor {
         let survey = NIOLockedValueBox(NetworkSurvey(own: node, addresses: Set(interfaces.flatMap(\.addresses))))
         let sockets = BeaconSockets(settings, loop: group.next()) { envelope in
             let datagram = Result { () throws(BeaconFault) in try seal.open(envelope.data) }
+            // A command of another cluster only asks, and is not a node.
+            if case .failure(.foreign) = datagram, BeaconSeal.unverified(envelope.data)?.port == 0 { return }
             survey.withLockedValue {
                 $0.heard(
                     datagram, from: envelope.remoteAddress, wall: WallClock.milliseconds, at: clock.now - began)

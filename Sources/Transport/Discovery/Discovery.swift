@@ -262,6 +262,7 @@ final class Discovery: Sendable {
         do {
             beacon = try seal.open(envelope.data)
         } catch {
+            if case .foreign = error, isQuestion(envelope.data) { return answerStranger(error) }
             return dropped(error, beacon: nil, envelope.remoteAddress)
         }
         let (now, source) = (environment.now(), envelope.remoteAddress)
@@ -291,6 +292,19 @@ final class Discovery: Sendable {
             return
         }
         owner.report(.suggested(beacon.node, at: addresses))
+    }
+
+    /// Whether a datagram of another cluster is the question of a command, which is no node.
+    private func isQuestion(_ datagram: ByteBuffer) -> Bool {
+        guard let beacon = BeaconSeal.unverified(datagram) else { return false }
+        return beacon.kind == .solicit && beacon.port == 0
+    }
+
+    /// Answers a command with another key, so that it does not take this network for one without nodes.
+    private func answerStranger(_ fault: BeaconFault) {
+        environment.metrics.heardBeacon(fault)
+        let members = owner.linkCount
+        if state.withLockedValue({ $0.schedule.answersNewcomer(members: members) }) { advance(.solicited) }
     }
 
     /// Whether a question is answered: that of a command or a member always, that of a newcomer perhaps.

@@ -153,7 +153,8 @@ import Testing
 
     @Test(
         .enabled(
-            if: Lab.obstacle == nil, "the node of this machine has a fixed port; that needs a network of one's own"))
+            if: Lab.namespaceObstacle == nil,
+            "the node of this machine has a fixed port; that needs a network of one's own"))
     func `a command without the local node's key stops, unless it may work alone`() async throws {
         let folder = try ScratchFolder()
         let (key, image) = (folder.file("key"), folder.file("sky.fits"))
@@ -188,7 +189,7 @@ import Testing
         #expect(found.status == 0, "\(found.errors)")
     }
 
-    @Test(.enabled(if: Lab.obstacle == nil, "a node may run on this machine"))
+    @Test(.enabled(if: Lab.namespaceObstacle == nil, "a node may run on this machine"))
     func `a scan that finds no node says that it works alone`() async throws {
         let folder = try ScratchFolder()
         let ended = try await shell(

@@ -30,9 +30,12 @@ final class Lab {
     private(set) var printed: [(host: String, line: String)] = []
 
     /// Why there is no lab here; `nil` where there is.
-    static let obstacle: String? = {
+    static let obstacle: String? = ["nft", "tc"].first { !has($0) }.map { "no \($0)" } ?? namespaceObstacle
+
+    /// Why there are no namespaces here; `nil` where there are.
+    static let namespaceObstacle: String? = {
         if geteuid() != 0 { return "not root" }
-        for tool in ["unshare", "ip", "nft", "tc"] where !has(tool) { return "no \(tool)" }
+        for tool in ["unshare", "nsenter", "setpriv", "runuser", "ip"] where !has(tool) { return "no \(tool)" }
         // They are not allowed, for example, in a container without the right to them.
         let isAllowed = system("unshare --mount --net --pid --fork true >/dev/null 2>&1") == 0
         return isAllowed ? nil : "network namespaces are not allowed"

@@ -25,9 +25,9 @@ struct SessionWordsTests {
 
     @Test func `a wrong key is distinguished from other failures`() {
         for words in ["it has another cluster key", "its certificate is too old", "the cluster's key"] {
-            #expect(ClusterSession.isAboutKeys(.broken(words)))
+            #expect(LinkCause(HandshakeFailure.broken(words)).isAboutKeys)
         }
-        #expect(!ClusterSession.isAboutKeys(.broken("it speaks HTTP")))
+        #expect(LinkCause(HandshakeFailure.broken("it speaks HTTP")) == .notNode)
     }
 
     @Test func `a node that cannot start gives advice`() {

@@ -1,4 +1,5 @@
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Testing
@@ -36,6 +37,31 @@ import Testing
             let stranger = try await NodeFinder.find(multicast, cluster: "other", security: .none)
             #expect(stranger == nil)
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `a command with another key hears at once that nodes are there, and they do not take it for one`(
+        hasKey: Bool
+    ) async throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        var settings = TestCluster.settings("anna")
+        let multicast = TestCluster.multicast()
+        settings.multicast = multicast
+        settings.security = .clusterKey(try ClusterKey.make(now: .now))
+        settings.logger = Logger(label: "anna") { LineKeeper(label: $0, lines: lines) }
+        settings.logger.logLevel = .notice
+        let other: TransportSecurity = hasKey ? .clusterKey(try ClusterKey.make(now: .now)) : .none
+        try await TestCluster.run([settings]) { systems in
+            // Its own beacons come seconds apart: it answers each question.
+            for _ in 1...3 {
+                let heard = try await NodeFinder.listen(multicast, cluster: "skynet", security: other) { sightings in
+                    for await case .stranger(let stranger) in sightings { return stranger as NodeFinder.Stranger? }
+                    return nil
+                }
+                #expect(heard?.address == systems[0].listeningAddress.map { "\($0)" })
+            }
+        }
+        #expect(lines.withLockedValue { $0 } == [])
     }
 
     @Test func `one seed is enough to meet everybody`() async throws {

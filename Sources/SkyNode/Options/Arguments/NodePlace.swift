@@ -5,6 +5,8 @@ import Transport
 struct NodePlace: Equatable {
     /// The environment variable that stands for `--node`.
     static let variable = "SKYNODE_NODE"
+    /// The environment variable that stands for `--require-cluster`.
+    static let requirement = "SKYNODE_REQUIRE_CLUSTER"
 
     var text: String
     /// The name of the option or the variable.

@@ -59,6 +59,15 @@ package struct BeaconSeal: Sendable {
                 validity: Beacon.standardValidity, port: 0, name: "?"))
     }
 
+    /// What a datagram says that `open` does not take, as one of another cluster. Nobody here can tell whether it is true.
+    static func unverified(_ datagram: ByteBuffer) -> Beacon? {
+        guard datagram.readableBytes <= Beacon.sizeLimit,
+            let content = datagram.getSlice(
+                at: datagram.readerIndex, length: datagram.readableBytes - Beacon.tagLength)
+        else { return nil }
+        return try? Beacon(content)
+    }
+
     /// Reads a datagram. The checks that cost least come first, because anybody may send to the group.
     ///
     /// - Throws: the fault of the datagram.
