@@ -34,7 +34,6 @@ package final class Node: Sendable {
     private let revocations: (keeper: RevocationKeeper, actor: RevocationActor)
     private let workers: WorkerPool
     private let slots: Int
-    private let security: TransportSecurity
     /// The revocations that the operator has named.
     private let given: Revocations
     private let pixels: (store: PixelStore, actor: PixelActor)
@@ -58,11 +57,12 @@ package final class Node: Sendable {
         let members = MembershipHistory()
         self.members = members
         slots = settings.slots
-        let revocations = RevocationKeeper(in: journal.folderPath, system: system)
+        let revocations = RevocationKeeper(
+            in: journal.folderPath, system: system, security: settings.cluster.security)
         self.revocations = ClusterSystem.withActorName(RevocationActor.wellKnownName) {
             (revocations, RevocationActor(revocations, actorSystem: system))
         }
-        (security, given) = (settings.cluster.security, settings.revocations)
+        given = settings.revocations
         let logger = settings.cluster.logger
         let store = PixelStore(limit: settings.pixelCache, system: system)
         pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
@@ -102,7 +102,7 @@ package final class Node: Sendable {
     /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
     /// - Throws: if an address cannot be bound, an interface does not exist, or the journal or the revocations cannot be read.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
-        try revocations.keeper.load(security)
+        try revocations.keeper.load()
         await revoke(given)
         await pixels.store.setReader { [workers] in await workers.part($0) }
         guard let copies else {
@@ -214,7 +214,10 @@ package final class Node: Sendable {
     }
 
     /// Takes revocations, and tells the other nodes of them.
-    package func revoke(_ revocations: Revocations) async { await self.revocations.keeper.take(revocations.all) }
+    package func revoke(_ revocations: Revocations) async {
+        system.leaveOut(revocations.ofOtherKeys, from: "the file beside the key")
+        await self.revocations.keeper.take(revocations.all)
+    }
 
     /// The state of the node. It is returned only if all parts of the node answer: the event loops, the scan actor, the
     /// coordinator. The answer takes as long as the slowest part.

@@ -35,27 +35,39 @@ package distributed actor RevocationActor: ClusterActor {
 /// The revocations of a node: it keeps them through a restart, and passes on what is new.
 final class RevocationKeeper: Sendable {
     private let system: ClusterSystem
-    /// Where they are kept; `nil` where the node has no folder.
-    private let file: String?
+    private let security: TransportSecurity
+    /// The data folder, in which they are kept; `nil` where the node has none.
+    private let folder: String?
     /// Is told when there is something new.
     private let news: AsyncStream<Void>
     private let newsInput: AsyncStream<Void>.Continuation
     private let writing = NIOLock()
 
-    init(in folder: String?, system: ClusterSystem) {
-        self.system = system
-        file = folder.map { $0 + "/revocations" }
+    init(in folder: String?, system: ClusterSystem, security: TransportSecurity) {
+        (self.folder, self.system, self.security) = (folder, system, security)
         (news, newsInput) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     var all: [Revocation] { system.revocations.all }
 
+    /// Where the revocations are in a data folder.
+    private static func file(in folder: String) -> String { folder + "/revocations" }
+
+    /// What was kept in a data folder.
+    ///
+    /// - Throws: `SecurityError` for a file that is damaged or that somebody has changed.
+    static func revocations(in folder: String, for security: TransportSecurity) throws(SecurityError) -> Revocations {
+        try Revocations(contentsOf: file(in: folder), for: security)
+    }
+
     /// Reads what was kept.
     ///
-    /// - Throws: `SecurityError` for a file that somebody has changed.
-    func load(_ security: TransportSecurity) throws(SecurityError) {
-        guard let file else { return }
-        system.revoke(try Revocations(contentsOf: file, for: security).all)
+    /// - Throws: as `revocations(in:for:)`.
+    func load() throws(SecurityError) {
+        guard let folder else { return }
+        let revocations = try RevocationKeeper.revocations(in: folder, for: security)
+        system.leaveOut(revocations.ofOtherKeys, from: folder)
+        system.revoke(revocations.all)
     }
 
     /// Takes those that are signed with the cluster key, whoever brings them. It keeps them, and the other nodes hear of them.
@@ -65,7 +77,10 @@ final class RevocationKeeper: Sendable {
         let new = system.revocations.all.filter { known.time(of: $0.name) != system.revocations.time(of: $0.name) }
         system.logger.notice(
             "credentials were revoked", metadata: ["persons": "\(new.map(\.name).joined(separator: ", "))"])
-        if let file { try? await NIOThreadPool.singleton.runIfActive { self.keep(in: file) } }
+        if let folder {
+            let file = RevocationKeeper.file(in: folder)
+            try? await NIOThreadPool.singleton.runIfActive { self.keep(in: file) }
+        }
         newsInput.yield()
     }
 
@@ -73,7 +88,8 @@ final class RevocationKeeper: Sendable {
         do {
             // Two calls at the same time would write the older list last.
             try writing.withLock {
-                try Data(system.revocations.text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+                try Data(system.revocations.text(for: security).utf8).write(
+                    to: URL(fileURLWithPath: file), options: .atomic)
             }
         } catch {
             system.logger.error(

@@ -54,6 +54,8 @@ public struct Revocation: Hashable, Codable, Sendable {
 /// All revocations that are known, one for each name: the latest.
 public struct Revocations: Equatable, Sendable {
     private var latest: [String: Revocation] = [:]
+    /// What a file has besides, signed with keys that do not count here, as before a change of the key. It revokes nobody.
+    public internal(set) var ofOtherKeys: [Revocation] = []
 
     /// The most names. Whoever has to revoke more makes a new cluster key.
     public static let limit = 300

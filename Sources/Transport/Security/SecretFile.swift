@@ -23,10 +23,10 @@ package enum SecretFile {
     /// The text of the file.
     ///
     /// - Parameter credentials: the folder in which systemd hands secrets to a service, `$CREDENTIALS_DIRECTORY`.
-    static func read(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)
-        -> String
-    {
-        let (text, exposure) = try examine(path, kind, credentials: credentials)
+    static func read(
+        _ path: String, _ kind: Kind, credentials: String? = credentialsFolder, limit: Int = SecretFile.limit
+    ) throws(SecurityError) -> String {
+        let (text, exposure) = try examine(path, kind, credentials: credentials, limit: limit)
         if let exposure { throw exposure }
         return text
     }
@@ -36,9 +36,9 @@ package enum SecretFile {
 
     /// The text of the file, and what is wrong with its access rights. A caller that knows what the file should hold looks at the
     /// text first: the advice to close a file that is not a secret, such as `/etc/passwd`, would be wrong.
-    static func examine(_ path: String, _ kind: Kind, credentials: String? = credentialsFolder) throws(SecurityError)
-        -> (text: String, exposure: SecurityError?)
-    {
+    static func examine(
+        _ path: String, _ kind: Kind, credentials: String? = credentialsFolder, limit: Int = SecretFile.limit
+    ) throws(SecurityError) -> (text: String, exposure: SecurityError?) {
         let shown = PrintableText.of(path)
         guard !path.isEmpty, !path.utf8.contains(0) else { throw SecurityError("an empty name is no file") }
         // Without O_NONBLOCK a named pipe would keep us waiting for a writer.
@@ -56,7 +56,7 @@ package enum SecretFile {
         guard status.st_size <= limit else {
             throw SecurityError("\(shown): has \(status.st_size) bytes, too long for a file of keys or certificates")
         }
-        return (String(decoding: try bytes(descriptor, shown), as: UTF8.self), exposure)
+        return (String(decoding: try bytes(descriptor, shown, limit), as: UTF8.self), exposure)
     }
 
     /// The folder in which systemd puts the files that `LoadCredential=` names.
@@ -84,7 +84,7 @@ package enum SecretFile {
         return SecurityError("\(shown): others can \(verb) this secret; run: \(mend)")
     }
 
-    private static func bytes(_ descriptor: Int32, _ shown: String) throws(SecurityError) -> [UInt8] {
+    private static func bytes(_ descriptor: Int32, _ shown: String, _ limit: Int) throws(SecurityError) -> [UInt8] {
         // There is room for one byte more than allowed: the file may have grown since it was looked at.
         var all = [UInt8](repeating: 0, count: limit + 1)
         var count = 0

@@ -15,11 +15,11 @@ extension ClusterSystem {
     /// - Returns: whether any of them says more than what was known.
     @discardableResult
     public func revoke(_ revocations: some Sequence<Revocation>) -> Bool {
-        let (authorities, known) = (settings.security.authorities, self.revocations)
+        let (authorities, known) = (settings.security.authorities.map(\.verifier), self.revocations)
         // A signature takes long to check, and others tell mostly what is known.
-        let authentic = revocations.prefix(Revocations.limit).filter {
-            known.isNews($0) && $0.isAuthentic(by: authorities)
-        }
+        let news = revocations.prefix(Revocations.limit).filter(known.isNews)
+        let authentic = news.filter { $0.isAuthentic(by: authorities) }
+        leaveOut(news.filter { !authentic.contains($0) }, from: "other nodes")
         let (isNew, ended) = state.withLockedValue { state in
             var isNew = false
             for revocation in authentic where state.revocations.add(revocation) { isNew = true }
@@ -39,6 +39,22 @@ extension ClusterSystem {
             link.close()
         }
         return isNew
+    }
+
+    /// Logs which revocations do not count, because no key of this node has signed them. While a key is changed, some nodes still have
+    /// those of the old one.
+    ///
+    /// - Parameter source: where they are from. Each source costs one line a day.
+    package func leaveOut(_ revocations: [Revocation], from source: String) {
+        let now = now
+        guard !revocations.isEmpty, state.withLockedValue({ $0.logged.isDue("left out", of: source, now: now) }) else {
+            return
+        }
+        // Those of a peer may have any text for a name.
+        let names = Set(revocations.map(\.name).filter(Person.isValidName)).sorted()
+        logger.notice(
+            "revocations of another cluster key are left out",
+            metadata: ["from": "\(source)", "persons": "\(names.joined(separator: ", "))"])
     }
 
     func startSecurity() throws {

@@ -112,29 +112,76 @@ import Testing
     @Test func `a file is read back, with comments and empty lines`() throws {
         var revocations = Revocations()
         for name in ["bob", "alice"] { revocations.add(try Revocation(name, by: key, now: .now)) }
-        let read = try Revocations(text: "# mine\n\n" + revocations.text, from: "x", for: security)
+        let text = revocations.text(for: security)
+        let read = try Revocations(text: "# mine\n\n" + text, from: "x", for: security)
         #expect(read == revocations && read.all.map(\.name) == ["alice", "bob"])
         #expect(try Revocations(contentsOf: "/nonexistent/x", for: security) == Revocations())
     }
 
-    @Test func `a changed line is refused, with its number`() throws {
+    @Test func `a changed line is refused, with its number and with what to do`() throws {
         let revocation = try Revocation("alice", by: key, now: Date(timeIntervalSince1970: 1_800_000_000))
-        let line = revocation.line
-        #expect(try Revocations(text: line, from: "x", for: security).all == [revocation])
+        var revocations = Revocations()
+        revocations.add(revocation)
+        let (line, comment) = (
+            revocation.line, "# SkyNet revocations of the cluster key \(key.fingerprint), made by hand\n"
+        )
+        #expect(revocations.text(for: security).hasSuffix("\n" + line + "\n"))
+        for title in ["", comment] {
+            #expect(try Revocations(text: title + line, from: "x", for: security).all == [revocation])
+        }
         for changed in [
             line.replacing("alice", with: "bob"), line.replacing("18000003", with: "18000004"), line + " ", line + "00",
             String(line.dropLast(2)), line.replacing("revoke", with: "revoked"), "revoke", "alice",
             line.replacing("alice", with: "al\u{200B}ice"),
         ] {
             let error = #expect(throws: SecurityError.self) {
-                try Revocations(text: "#\n" + changed, from: "x", for: security)
+                try Revocations(text: comment + changed, from: "x", for: security)
             }
-            #expect(error?.description.contains("x, line 2: ") == true)
+            #expect(error?.description.hasPrefix("x, line 2: not ") == true)
+            #expect(error?.description.contains("skynode key revoke") == true)
         }
+    }
+
+    @Test func `what another key has signed is left out, and stays in the file`() throws {
         let other = try ClusterKey.make(now: .now)
-        #expect(throws: SecurityError.self) { try Revocations(text: line, from: "x", for: .clusterKey(other)) }
-        // While keys are changed, the word of both counts.
-        #expect(try Revocations(text: line, from: "x", for: .clusterKey(other, accepting: [key])).all.count == 1)
+        let (alice, bob) = (try Revocation("alice", by: other, now: .now), try Revocation("bob", by: key, now: .now))
+        var old = Revocations()
+        old.add(alice)
+        // The file of an earlier version does not say whose it is; this one's does.
+        for text in [
+            alice.line, "# SkyNet revocations, made by skynode key revoke.\n\(alice.line)\n",
+            old.text(for: .clusterKey(other)),
+        ] {
+            var read = try Revocations(text: text, from: "x", for: security)
+            #expect(read.all.isEmpty && read.ofOtherKeys == [alice])
+            read.add(bob)
+            let again = try Revocations(text: read.text(for: security), from: "x", for: security)
+            #expect(again.all == [bob] && again.ofOtherKeys == [alice])
+            // A file of two keys, read under both, either, and without a key.
+            let both = TransportSecurity.clusterKey(key, accepting: [other])
+            let all = try Revocations(text: read.text(for: security), from: "x", for: both)
+            #expect(
+                all.all == [alice, bob] && all.ofOtherKeys.isEmpty, "while keys are changed, the word of both counts")
+            #expect(try Revocations(text: all.text(for: both), from: "x", for: .clusterKey(other)).all == [alice])
+            #expect(try Revocations(text: all.text(for: both), from: "x", for: .none).ofOtherKeys.count == 2)
+        }
+    }
+
+    @Test func `as many revocations as there can be fit into a file, with as many of another key`() throws {
+        let other = try ClusterKey.make(now: .now)
+        func revocations(_ key: ClusterKey) throws -> Revocations {
+            var all = Revocations()
+            for index in 0..<Revocations.limit {
+                let name = String(repeating: "n", count: 60) + "\(100 + index % 900)"
+                all.add(try Revocation(name, by: key, now: .now))
+            }
+            return all
+        }
+        let folder = KeyFolder()
+        let text = try revocations(key).text(for: security) + revocations(other).text(for: .clusterKey(other))
+        let path = folder.put(text, in: "key")
+        let read = try Revocations(contentsOf: path, for: security)
+        #expect(read.all.count == Revocations.limit && read.ofOtherKeys.count == Revocations.limit)
     }
 
     @Test func `the latest of a name counts, and there is a limit`() throws {
@@ -145,7 +192,7 @@ import Testing
         for index in 1..<Revocations.limit { #expect(revocations.add(try Revocation("a\(index)", by: key, now: .now))) }
         #expect(!revocations.add(try Revocation("b", by: key, now: .now)))
         #expect(revocations.add(try Revocation("a", by: key, now: .now + 100)), "one that is known may be renewed")
-        #expect(revocations.text.utf8.count < 64 * 1024)
+        #expect(revocations.text(for: security).utf8.count < 64 * 1024)
     }
 
     @Test(arguments: ["", "a b", "-a", ".a", "a/b", "a:b", "é", "a\n", String(repeating: "a", count: 64)])

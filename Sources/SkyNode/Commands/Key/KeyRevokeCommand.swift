@@ -33,7 +33,7 @@ struct KeyRevokeCommand: ParsableCommand {
         }
         let revocation = try Revocation(name, by: key, now: .now)
         revocations.add(revocation)
-        try write(revocations.text, to: file)
+        try write(revocations.text(for: .clusterKey(key)), to: file)
         Console.output(
             """
             credentials of \(name) that were issued until now count no more; \(PrintableText.of(file)) says so

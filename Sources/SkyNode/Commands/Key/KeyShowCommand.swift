@@ -25,6 +25,9 @@ struct KeyShowCommand: ParsableCommand {
                 guard let time = revocations.time(of: revocation.name) else { continue }
                 Console.output("revoked      \(revocation.name), what was issued until \(DayText.of(time))")
             }
+            for revocation in revocations.ofOtherKeys {
+                Console.output("left out     \(revocation.name), whom another cluster key has revoked")
+            }
         case .credential(let credential):
             Console.output("credential   \(credential.person)")
             if let words = LimitWords.of(credential.person.limits) { Console.output("limits       \(words)") }
