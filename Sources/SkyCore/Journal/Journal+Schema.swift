@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Glibc
 import Transport
 
 extension Journal {
@@ -8,12 +9,7 @@ extension Journal {
 
     static func prepare(_ database: Database, inMemory: Bool) throws {
         // If the file belongs to another program, not even a setting is changed.
-        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
-        let owner = try Int.fetchOne(database, sql: "PRAGMA application_id")
-        guard isEmpty || owner == applicationID else {
-            throw JournalError(.damaged, "it is a database, but not a journal of this program")
-        }
-        if isEmpty {
+        if try isEmpty(database) {
             try database.execute(sql: "PRAGMA application_id = \(applicationID)")
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         }
@@ -23,6 +19,55 @@ extension Journal {
         try database.execute(sql: "PRAGMA synchronous = FULL")
         // Damage within a page is found when the page is read.
         try database.execute(sql: "PRAGMA cell_size_check = ON")
+    }
+
+    /// Whether there is nothing in a database yet.
+    ///
+    /// - Throws: `JournalError` where it is another program's.
+    private static func isEmpty(_ database: Database) throws -> Bool {
+        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+        let owner = try Int.fetchOne(database, sql: "PRAGMA application_id")
+        guard isEmpty || owner == applicationID else {
+            throw JournalError(.damaged, "it is a database, but not a journal of this program")
+        }
+        return isEmpty
+    }
+
+    /// Looks whether a start could open the databases of a folder, and changes nothing.
+    ///
+    /// - Throws: `JournalError`.
+    static func check(in folder: JournalFolder) throws(JournalError) {
+        for name in ["journal.sqlite", "replicas.sqlite"] {
+            let path = folder.path + "/" + name
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_size > 0 else { continue }
+            guard faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 else {
+                throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
+            }
+            // SQLite makes files beside a database even to read it. Made by root, they would lock the service's user out.
+            guard status.st_uid == geteuid() else { continue }
+            do {
+                var configuration = Configuration()
+                configuration.readonly = true
+                let queue = try DatabaseQueue(path: path, configuration: configuration)
+                guard name == "journal.sqlite" else {
+                    _ = try queue.read { try Int64.fetchOne($0, sql: "SELECT id FROM own") }
+                    continue
+                }
+                _ = try queue.read(isEmpty)
+                try refuseNewer(queue, migrator)
+            } catch let error as JournalError {
+                throw JournalError(error.kind, "\(path): \(error.message)")
+            } catch {
+                throw failure(error, path)
+            }
+        }
+    }
+
+    private static func refuseNewer(_ queue: DatabaseQueue, _ migrator: DatabaseMigrator) throws {
+        if try queue.read(migrator.hasBeenSuperseded) {
+            throw JournalError(.newer, "it was made by a later version of this program")
+        }
     }
 
     private static let secretLength = 32
@@ -51,6 +96,11 @@ extension Journal {
     static func logLimit(_ pages: Int, pageSize: Int) -> Int { (pages + pages / 4) * pageSize }
 
     static func migrate(_ queue: DatabaseQueue) throws {
+        try refuseNewer(queue, migrator)
+        try migrator.migrate(queue)
+    }
+
+    private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in
             try database.execute(
@@ -118,10 +168,7 @@ extension Journal {
                         members BLOB, body BLOB);
                     """)
         }
-        if try queue.read(migrator.hasBeenSuperseded) {
-            throw JournalError(.newer, "it was made by a later version of this program")
-        }
-        try migrator.migrate(queue)
+        return migrator
     }
 
     /// What a journal tells about its coordinator at a start.

@@ -11,10 +11,6 @@ package enum JournalPlace: Hashable, Sendable {
 
     /// - Throws: `JournalError`. It is of kind `inUse` if the folder is still in use after some seconds.
     package func open(limits: JournalLimits = JournalLimits()) async throws(JournalError) -> Journal {
-        let path: String
-        switch self {
-        case .folder(let folder), .firstFree(let folder): path = folder
-        }
         let clock = ContinuousClock()
         let end = clock.now + JournalPlace.patience
         while true {
@@ -28,6 +24,27 @@ package enum JournalPlace: Hashable, Sendable {
         switch self {
         case .folder: throw JournalError(.inUse, "\(path) is in use by another node; --data names another folder")
         case .firstFree: return try Journal(in: JournalFolder.firstFree(path), limits: limits)
+        }
+    }
+
+    /// The folder; the first one where others beside it may be used.
+    package var path: String {
+        switch self {
+        case .folder(let folder), .firstFree(let folder): folder
+        }
+    }
+
+    /// Looks at what a start reads in the folder, and leaves all as it is.
+    ///
+    /// - Returns: whether a node uses the folder. It has it until it is started again, and has read what is there.
+    /// - Throws: `JournalError`, as `open`.
+    func isInUse() throws(JournalError) -> Bool {
+        do throws(JournalError) {
+            if let folder = try JournalFolder.existing(path) { try Journal.check(in: folder) }
+            return false
+        } catch {
+            guard error.kind == .inUse else { throw error }
+            return true
         }
     }
 }

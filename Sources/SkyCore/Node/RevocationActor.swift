@@ -128,3 +128,16 @@ final class RevocationKeeper: Sendable {
         await take(others)
     }
 }
+
+extension Node {
+    /// Looks at what a start reads in the data folder, and leaves all as it is.
+    ///
+    /// - Returns: the revocations that are there, and whether a node uses the folder.
+    /// - Throws: `JournalError` and `SecurityError`, as the start does.
+    package static func check(
+        _ place: JournalPlace, for security: TransportSecurity
+    ) throws -> (revocations: Revocations, isInUse: Bool) {
+        let isInUse = try place.isInUse()
+        return (try RevocationKeeper.revocations(in: place.path, for: security), isInUse)
+    }
+}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Base
 import Foundation
+import Glibc
 import Logging
 import ServiceLifecycle
 import SkyCore
@@ -75,6 +76,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             path: config ?? environment[ConfigurationKey.fileVariable].flatMap { $0.isEmpty ? nil : $0 })
         if checkConfig {
             let file = try source.check()
+            for note in try source.read().command.notes() { Console.error("note: \(note)") }
             return Console.output(file.map { "\(PrintableText.of($0)): in order" } ?? "in order; there is no file")
         }
         let (command, configured) = try source.read()
@@ -169,7 +171,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             { _ = try self.network.multicastSettings() }, { try self.network.checkInterfaces() },
             { _ = try self.network.security.nodeSecurity() },
             { _ = try SlotsArgument.check(self.slots ?? Defaults.slots) }, { _ = try self.limits() },
-            { _ = try self.httpService() },
+            { _ = try self.httpService() }, { try self.checkListening() },
+            { _ = try self.dataFolder() }, { try self.checkMulticast() },
         ]
         var problems = numberProblems
         for check in checks {
@@ -179,6 +182,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
                 problems.append(failure.message ?? "")
             } catch let error as SecurityError {
                 problems.append(named(error).message ?? "")
+            } catch let error as JournalError {
+                problems.append(PrintableText.of(error.message))
             } catch {
                 problems.append("\(error)")
             }
@@ -217,6 +222,47 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         return HTTPService(
             address: address, isWanted: web.http != nil, token: token, hosts: HostNames(extra: web.httpHosts + own),
             metrics: MetricsRegistry())
+    }
+
+    /// What is in the data folder, which is looked at as a start does.
+    private func dataFolder() throws -> (revocations: Revocations, isInUse: Bool) {
+        try Node.check(journal(try checkName()), for: try network.security.nodeSecurity())
+    }
+
+    /// What a start would log, though it keeps nothing from starting.
+    private func notes() throws -> [String] {
+        let security = try network.security.nodeSecurity()
+        let files = [
+            ("the file beside the key", try network.security.revocations(for: security)),
+            ("the data folder", try dataFolder().revocations),
+        ]
+        return files.filter { !$0.1.ofOtherKeys.isEmpty }.map { file, revocations in
+            let names = revocations.ofOtherKeys.map(\.name).joined(separator: ", ")
+            return "in \(file) revocations are left out that are signed with another cluster key: \(names)"
+        }
+    }
+
+    /// Checks whether a start could listen where it is to. A node that runs with this configuration has its ports until the start.
+    private func checkListening() throws {
+        let address = try address()
+        let isInUse = (try? dataFolder().isInUse) ?? false
+        if let error = ListenTrial.error(SOCK_STREAM, at: address, mayBeBusy: isInUse) {
+            throw CommandFailure(.usage, "--listen: \(StartFailure.command(error, listen: address).message ?? "")")
+        }
+        guard let http = try httpService(), http.isWanted else { return }
+        if let error = ListenTrial.error(SOCK_STREAM, at: http.address, mayBeBusy: isInUse) {
+            throw CommandFailure(
+                .usage, "--http \(http.address): cannot be listened on: \(PrintableText.of("\(error)"))")
+        }
+    }
+
+    /// Checks whether a start could hear the multicast group. Nodes share its port.
+    private func checkMulticast() throws {
+        guard let settings = try network.multicastSettings() else { return }
+        let group = NodeAddress.hostPort(host: settings.group, port: settings.port)
+        if let error = ListenTrial.error(SOCK_DGRAM, at: group) {
+            throw StartFailure.command(MulticastError(group: "\(group)", reason: "\(error)"), listen: nil)
+        }
     }
 
     private func address() throws -> NodeAddress {

@@ -31,6 +31,10 @@ public struct MulticastError: Error, CustomStringConvertible {
     /// The reason, in the system's words.
     public let reason: String
 
+    package init(group: String, reason: String) {
+        (self.group, self.reason) = (group, reason)
+    }
+
     public var description: String {
         "cannot listen for other nodes on \(group) (\(reason)); --multicast takes another group and port, "
             + "--no-multicast does without"

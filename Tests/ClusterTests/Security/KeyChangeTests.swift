@@ -108,6 +108,109 @@ import Testing
         await RunningCluster.stop(nodes)
     }
 
+    @Test func `a revocation under the old key keeps no node from starting, and is said once`() async throws {
+        let (keys, next) = (try await IssuedKeys([("alice", "user")]), try await IssuedKeys([]))
+        let multicast = RunningCluster.group()
+        func log(_ options: [String]) async throws -> [String] {
+            let (node, _) = try await RunningCluster.start(1, 1, multicast, keys.folder, options)
+            node.send(SIGTERM)
+            let ended = await node.end()
+            #expect(ended.status == 0)
+            return ended.errors.filter { $0.contains("revo") }
+        }
+        let own = ["--cluster-key", keys.cluster]
+        let words = "revocations of another cluster key are left out"
+        #expect(try await Skynode.run(["key", "revoke", "alice"] + own).status == 0)
+        #expect(try await log(own).map { $0.hasSuffix("persons=alice: credentials were revoked") } == [true])
+        // Another key, both keys, none: what the data folder has is left out where nobody here has signed it.
+        let accepting = ["--cluster-key", next.cluster, "--accept-key", keys.cluster]
+        for (options, isLeftOut) in [(["--cluster-key", next.cluster], true), (accepting, false), ([], true)] {
+            let lines = try await log(options)
+            #expect(lines.map { $0.hasSuffix("persons=alice: \(words)") } == (isLeftOut ? [true] : []), "\(lines)")
+        }
+        // The new key in the old one's place, beside which the revocations lie: a line for each of the two files.
+        try FileManager.default.removeItem(atPath: keys.cluster)
+        try FileManager.default.copyItem(atPath: next.cluster, toPath: keys.cluster)
+        #expect(try await log(own).count { $0.hasSuffix("persons=alice: \(words)") } == 2)
+        let check = try await Skynode.run(
+            [
+                "serve", "--name", "node1", "--listen", "127.0.0.1:0", "--data", keys.folder.file("node1"),
+                "--check-config",
+            ] + own)
+        #expect(check.status == 0 && check.errors.count == 2, "\(check.errors)")
+        #expect(
+            check.errors.allSatisfy { $0.hasPrefix("note: ") && $0.hasSuffix("signed with another cluster key: alice") }
+        )
+        // What is revoked under the new key counts.
+        #expect(try await Skynode.run(["key", "revoke", "bob"] + own).status == 0)
+        #expect(try await log(own).contains { $0.hasSuffix("persons=bob: credentials were revoked") })
+        let shown = try await Skynode.run("key", "show", keys.cluster).output
+        #expect(
+            shown.contains { $0.hasPrefix("revoked      bob") } && shown.contains { $0.hasPrefix("left out     alice") }
+        )
+    }
+
+    /// What keeps a node from starting, as a change of its folder, options that are given then, and words of the message.
+    private static let obstacles: [(change: String, options: [String], words: String)] = [
+        ("echo nonsense >> data/revocations", [], "data/revocations, line 3: not a revocation"),
+        ("sed -i s/alice/bob/ data/revocations", [], "data/revocations, line 2: not signed with this cluster's key"),
+        (
+            "sed -i s/alice/bob/ cluster.key.revoked", [],
+            "cluster.key.revoked, line 2: not signed with this cluster's key"
+        ),
+        ("rm data/revocations; mkdir data/revocations", [], "data/revocations: not a regular file"),
+        ("chmod 777 data", [], "data: every user can write to it"),
+        ("rm -r data; touch data", [], "data: Not a directory"),
+        ("head -c 9000 /dev/urandom > data/journal.sqlite", [], "journal.sqlite is not a journal of this program"),
+        ("head -c 9000 /dev/urandom > data/replicas.sqlite", [], "replicas.sqlite is not a journal of this program"),
+        ("true", ["--listen", "192.0.2.1:7420"], "cannot listen on 192.0.2.1:7420: this machine has no such address"),
+    ]
+
+    @Test(arguments: obstacles.indices)
+    func `what keeps a node from starting is found by --check-config, with the same words`(index: Int) async throws {
+        let (change, options, words) = KeyChangeTests.obstacles[index]
+        let keys = try await IssuedKeys([])
+        let own = ["--cluster-key", keys.cluster]
+        #expect(try await Skynode.run(["key", "revoke", "alice"] + own).status == 0)
+        let serve =
+            [
+                "serve", "--listen", "127.0.0.1:0", "--no-multicast", "--http", "none", "--data",
+                keys.folder.file("data"),
+            ] + own
+        let node = try RunningProcess(Skynode.path, serve)
+        for await line in node.lines where line.contains("listening on") { node.send(SIGTERM) }
+        #expect(await node.end().status == 0)
+        let before = try await Skynode.run(serve + ["--check-config"])
+        #expect(before.status == 0 && before.errors.isEmpty, "\(before.errors)")
+        #expect(try await Skynode.shell("cd '\(keys.folder.path)' && \(change)").status == 0)
+        let files = try await Skynode.shell("cd '\(keys.folder.path)' && ls -lR && cksum cluster.key* data/* 2>&1")
+        let check = try await Skynode.run(serve + options + ["--check-config"])
+        #expect(check.status == 2 && check.errors.contains { $0.contains(words) }, "\(check.errors)")
+        let after = try await Skynode.shell("cd '\(keys.folder.path)' && ls -lR && cksum cluster.key* data/* 2>&1")
+        #expect(files.output == after.output, "nothing is changed")
+        let started = try await Skynode.run(serve + options)
+        #expect(started.status == 2 && started.errors.contains { $0.contains(words) }, "\(started.errors)")
+    }
+
+    @Test func `a configuration is in order while its node runs, and where its folder is yet to be made`() async throws
+    {
+        let keys = try await IssuedKeys([])
+        let serve = [
+            "serve", "--listen", "127.0.0.1:0", "--no-multicast", "--http", "none", "--cluster-key", keys.cluster,
+            "--data",
+            keys.folder.file("a/b/data"),
+        ]
+        #expect(try await Skynode.run(serve + ["--check-config"]).status == 0)
+        #expect(access(keys.folder.file("a"), F_OK) == -1, "nothing is made")
+        let node = try RunningProcess(Skynode.path, serve)
+        var lines = node.lines.makeAsyncIterator()
+        let address = try #require(await lines.next()?.split(separator: " ").last.map(String.init))
+        let check = try await Skynode.run(serve + ["--listen", address, "--check-config"])
+        #expect(check.status == 0 && check.errors.isEmpty, "\(check.errors)")
+        node.send(SIGTERM)
+        #expect(await node.end().status == 0)
+    }
+
     @Test func `--accept-key needs --cluster-key`() async throws {
         let folder = try ScratchFolder()
         let key = folder.file("a.key")

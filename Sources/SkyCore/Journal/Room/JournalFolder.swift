@@ -10,8 +10,13 @@ package final class JournalFolder: Sendable {
     private static let places = 64
 
     /// - Throws: `JournalError` if the folder is in use or cannot be made, or if other users could have put something into it.
-    package init(_ path: String) throws(JournalError) {
+    package convenience init(_ path: String) throws(JournalError) {
         try JournalFolder.make(path)
+        try self.init(existing: path, O_CREAT)
+    }
+
+    /// - Parameter flags: how the lock file is opened besides.
+    private init(existing path: String, _ flags: Int32) throws(JournalError) {
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw JournalFolder.failure(path) }
         defer { close(folder) }
@@ -22,7 +27,7 @@ package final class JournalFolder: Sendable {
         }
         let lock = path + "/lock"
         // A lock file that is a link is not followed, because it is not a file of this folder.
-        let descriptor = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        let descriptor = openat(folder, "lock", O_RDWR | flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw JournalFolder.failure(lock) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let isInUse = errno == EWOULDBLOCK
@@ -33,6 +38,26 @@ package final class JournalFolder: Sendable {
         }
         self.path = path
         self.descriptor = descriptor
+    }
+
+    /// Looks at a folder as a start does, and makes nothing.
+    ///
+    /// - Returns: the folder with its lock; `nil` where a start would make it, or its lock.
+    /// - Throws: as `init`; also where a start could not write there.
+    static func existing(_ path: String) throws(JournalError) -> JournalFolder? {
+        guard path.hasPrefix("/") else { throw JournalError(.inaccessible, "\(path): not an absolute path") }
+        // A start makes what is missing of the path.
+        var there = path
+        while access(there, F_OK) != 0, errno == ENOENT, there != "/" {
+            let slash = there.lastIndex(of: "/") ?? there.startIndex
+            there = slash == there.startIndex ? "/" : String(there[..<slash])
+        }
+        let folder = open(there, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw failure(there) }
+        close(folder)
+        guard faccessat(AT_FDCWD, there, W_OK | X_OK, AT_EACCESS) == 0 else { throw failure(there) }
+        guard there == path, access(path + "/lock", F_OK) == 0 else { return nil }
+        return try JournalFolder(existing: path, 0)
     }
 
     deinit {
