@@ -77,12 +77,15 @@ package distributed actor Coordinator: ClusterActor {
                 (coordinator: isolated Coordinator, argument: MembershipRequest) in
                 await coordinator.membership(argument)
             },
+            Method("waiting", "$s7SkyCore11CoordinatorC7waitingSayAA11WaitingJobsVGyYaKFTE", for: .user) {
+                (coordinator: isolated Coordinator) in await coordinator.waiting()
+            },
         ] + JobKinds.methods)
 
     package static let worksOnLoop = true
 
     /// The methods that work before the jobs are read, and while it is not known whether other nodes have taken them over.
-    static let methodsWithoutJobs: Set = ["nodes", "membership", "drain"]
+    static let methodsWithoutJobs: Set = ["nodes", "membership", "drain", "waiting"]
 
     /// The name under which every node's coordinator is found.
     package static let wellKnownName = "coordinator"
@@ -304,6 +307,7 @@ package distributed actor Coordinator: ClusterActor {
         while core.jobs[job]?.published.report == nil, ContinuousClock.now < end {
             await somethingHappens(job, atMost: end - .now)
         }
+        await readHistory(of: job)
         return StartedJob(job: job, batch: try batch(EventsRequest(job: job, from: 0)))
     }
 
@@ -489,8 +493,17 @@ package distributed actor Coordinator: ClusterActor {
         if let other = try await elsewhere(request.job) {
             return try await forward(request.job) { try await other.events(request) }
         }
+        await readHistory(of: request.job)
         if try isQuiet(request) { await somethingHappens(request.job) }
         return try batch(request)
+    }
+
+    /// Reads the history of a job that had ended before this incarnation began: whoever watched it over a takeover or a restart may not
+    /// have seen its last events.
+    private func readHistory(of job: JobID) async {
+        guard core.jobs.isUnread(job), let stored = core.jobs[job]?.stored else { return }
+        let replay = try? await journal.replay(stored)
+        updateCore { $0.jobs.readHistory(of: job, replay) }
     }
 
     /// Whether nothing has happened to a job that goes on. This is a function of its own and not part of `events`, because a job's
@@ -503,9 +516,11 @@ package distributed actor Coordinator: ClusterActor {
     private func batch(_ request: EventsRequest) throws -> EventBatch {
         guard let record = core.jobs[request.job] else { throw RemoteError(.failed, "job \(request.job) was deleted") }
         let events = record.log.events(from: request.from, count: 1000)
+        var shown = Array(events)
+        if request.wantsRestored != true { shown.removeAll { $0.number < record.log.firstOwn && $0.kind.isEndOfTask } }
         return EventBatch(
-            events: Array(events), next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record),
-            generation: core.dispatch.incarnation.generation)
+            events: shown, next: events.last.map { $0.number + 1 } ?? request.from, status: status(of: record),
+            generation: core.dispatch.incarnation.generation, node: actorSystem.name)
     }
 
     /// All members, with the status of those that answer within a second.
@@ -516,6 +531,18 @@ package distributed actor Coordinator: ClusterActor {
     /// The changes of the membership since the number in the request. Waits where there are none yet.
     package distributed func membership(_ request: MembershipRequest) async -> MembershipPage {
         await members.page(request, of: actorSystem)
+    }
+
+    /// The jobs that are at no node now, so that no list has them.
+    package distributed func waiting() async -> [WaitingJobs] {
+        guard let copies else { return [] }
+        let user = callingUser
+        return await copies.waitingJobs().map { jobs in
+            var jobs = jobs
+            // How many everybody has is not for those who see their own only.
+            if user != nil { jobs.jobs = nil }
+            return jobs
+        }
     }
 
     /// How much the journal holds.

@@ -120,10 +120,14 @@ package struct EventsRequest: Codable, Sendable {
     package var job: JobID
     /// The number of the first event that is wanted.
     package var from: Int
+    /// Whether the ends of tasks that an earlier incarnation of the coordinator has stored are wanted too, because the caller knows
+    /// those again that it has seen. Callers of earlier versions do not, and do not set it.
+    package var wantsRestored: Bool?
 
-    package init(job: JobID, from: Int) {
+    package init(job: JobID, from: Int, wantsRestored: Bool = true) {
         self.job = job
         self.from = from
+        self.wantsRestored = wantsRestored
     }
 }
 
@@ -136,6 +140,8 @@ package struct EventBatch: Codable, Sendable {
     /// The incarnation of the coordinator whose history this is. Another one counts its events anew. `nil` where an earlier version
     /// of the program answers.
     package var generation: UInt64?
+    /// The name of the node that has the job; `nil` where an earlier version of the program answers.
+    package var node: String?
 
     /// Whether this is the history of a coordinator that another one had taken over before one of generation `known` answered. It may
     /// still answer, until it hears of that.

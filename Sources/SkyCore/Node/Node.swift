@@ -89,12 +89,13 @@ package final class Node: Sendable {
         } else {
             copies = nil
         }
-        // Where there are copies, another one takes its place before anybody can call it.
+        // Where there are copies, another one takes its place before anybody can call it for jobs.
+        let keeper = copies?.keeper
         current = NIOLockedValueBox(
             ClusterSystem.withActorName(Coordinator.wellKnownName) {
                 Coordinator(
-                    journal: journal, members: members, retention: settings.retention, logger: logger,
-                    actorSystem: system)
+                    storing: EntryStore(journal: journal, replica: nil), copies: keeper, members: members,
+                    retention: settings.retention, logger: logger, actorSystem: system)
             })
         ownJournal = NIOLockedValueBox(journal)
     }

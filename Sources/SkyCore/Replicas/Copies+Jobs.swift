@@ -39,25 +39,39 @@ extension Copies {
 
     /// The coordinators of this node.
     var censusHere: CoordinatorCensus {
-        get async { CoordinatorCensus(kept: await keptHere, open: Set(ownersHere.map(\.coordinatorID))) }
+        get async {
+            let open = Set(ownersHere.map(\.coordinatorID))
+            return CoordinatorCensus(kept: await keptHere, open: open, resting: await restingHere(but: open))
+        }
     }
 
     /// Whether a coordinator of which there are copies works at no node in reach, so that its jobs are nowhere for now.
     nonisolated func isAnyUnopened() async -> Bool {
-        var all = [await censusHere]
-        await withTaskGroup(of: CoordinatorCensus?.self) { group in
-            for member in system.members {
-                group.addTask {
-                    // A node that does not answer is not asked for long: its coordinator counts as one that works nowhere.
-                    guard let actor = try? self.actor(of: member.node) else { return nil }
-                    return try? await withDeadline(Copies.patience) { try await actor.census() }
-                }
-            }
-            for await census in group { if let census { all.append(census) } }
-        }
+        let all = await censuses().map(\.census)
         let open = all.reduce(into: Set()) { $0.formUnion($1.open) }
         return all.contains { !$0.kept.isSubset(of: open) }
     }
+
+    /// What each node in reach has, this one included.
+    private nonisolated func censuses() async -> [(keeper: Member, census: CoordinatorCensus)] {
+        var all = [(keeper: system.ownMember, census: await censusHere)]
+        await withTaskGroup(of: (Member, CoordinatorCensus)?.self) { group in
+            for member in system.members {
+                group.addTask {
+                    // A node that does not answer is not asked for long: its coordinator counts as one that works nowhere.
+                    guard let actor = try? self.actor(of: member.node),
+                        let census = try? await withDeadline(Copies.patience, { try await actor.census() })
+                    else { return nil }
+                    return (member, census)
+                }
+            }
+            for await answer in group { if let answer { all.append(answer) } }
+        }
+        return all
+    }
+
+    /// The jobs that are at no node in reach, though there are copies of them.
+    nonisolated func waitingJobs() async -> [WaitingJobs] { WaitingJobs.all(in: await censuses()) }
 
     /// The job that was submitted with a token to a coordinator that works here.
     nonisolated func jobHere(withToken token: String) async -> JobID? {
@@ -95,4 +109,29 @@ extension Copies {
 
     /// How long it may take from the loss of a node until another one has its jobs, as long as a call may wait for it.
     nonisolated var takeOverTime: Duration { min(policy.adoptAfter + .seconds(3), .seconds(12)) }
+}
+
+extension WaitingJobs {
+    /// The jobs of all coordinators that are kept somewhere and work nowhere, in the order of their nodes' names.
+    static func all(in censuses: [(keeper: Member, census: CoordinatorCensus)]) -> [WaitingJobs] {
+        let open = censuses.reduce(into: Set()) { $0.formUnion($1.census.open) }
+        var found: [CoordinatorID: WaitingJobs] = [:]
+        for (keeper, census) in censuses {
+            for resting in census.resting ?? [] where !open.contains(resting.coordinator) {
+                var jobs = WaitingJobs(
+                    node: resting.node, jobs: resting.jobs, keeper: keeper.name, address: keeper.address,
+                    needsWord: !resting.isDecidable)
+                // Of several copies the fullest one counts. It is enough if one of their nodes can take over.
+                if let known = found[resting.coordinator] {
+                    jobs.needsWord = jobs.needsWord && known.needsWord
+                    if known.jobs ?? 0 >= jobs.jobs ?? 0 {
+                        (jobs.node, jobs.jobs, jobs.keeper, jobs.address) =
+                            (known.node, known.jobs, known.keeper, known.address)
+                    }
+                }
+                found[resting.coordinator] = jobs
+            }
+        }
+        return found.values.filter { $0.jobs != 0 }.sorted { ($0.node, $0.keeper) < ($1.node, $1.keeper) }
+    }
 }

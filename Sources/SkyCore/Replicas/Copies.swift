@@ -591,3 +591,26 @@ package actor Copies {
 
     static let patience = Duration.seconds(1)
 }
+
+// MARK: - Coordinators that do not work here
+
+extension Copies {
+    /// What is known of the coordinators of which there are whole copies here, but for some.
+    func restingHere(but open: Set<CoordinatorID>) async -> [RestingCoordinator] {
+        let linked = state.withLockedValue { $0.peers.filter { system.isLinked($0.value.node) }.map(\.key) }
+        var resting: [RestingCoordinator] = []
+        for (coordinator, replica) in replicas where !open.contains(coordinator) {
+            let core = await replica.core
+            guard core.record.position != nil else { continue }
+            let had = core.primary ?? core.record.promisedTo ?? book.own
+            // Most of them work elsewhere. To count their jobs would wait for what they have stored here.
+            let isInReach = linked.contains(had)
+            resting.append(
+                RestingCoordinator(
+                    coordinator: coordinator, node: had == book.own ? system.name : name(of: had),
+                    jobs: isInReach ? nil : await replica.jobCount,
+                    isDecidable: core.record.set.isQuorum(Set(linked + [book.own]))))
+        }
+        return resting
+    }
+}

@@ -134,6 +134,32 @@ package struct CoordinatorCensus: Codable, Sendable {
     var kept: Set<CoordinatorID>
     /// Those that work there.
     var open: Set<CoordinatorID>
+    /// What is known of those that are kept and do not work there; `nil` from nodes of earlier versions.
+    var resting: [RestingCoordinator]?
+}
+
+/// A coordinator of whose journal a node has a whole copy, and that does not work there.
+package struct RestingCoordinator: Codable, Sendable {
+    var coordinator: CoordinatorID
+    /// The node that had it last, by its name or, where that is not known, by the number of its replica.
+    var node: String
+    /// How many jobs the copy has; `nil` where it cannot be read.
+    var jobs: Int?
+    /// Whether enough of those that keep copies see each other, so that one of them takes over by itself.
+    var isDecidable: Bool
+}
+
+/// Jobs that are at no node now: the node that had them is lost, or waits for those with copies.
+package struct WaitingJobs: Codable, Sendable {
+    /// The node that had them last, by its name.
+    package var node: String
+    /// How many they are; `nil` where that is not known, and for a person who may not see everybody's.
+    package var jobs: Int?
+    /// A node that has a copy of them: its name and its address.
+    package var keeper: String
+    package var address: NodeAddress?
+    /// Whether they wait for a person's word. Otherwise another node is about to take them over.
+    package var needsWord: Bool
 }
 
 /// Where a job is.

@@ -501,3 +501,8 @@ actor Replica {
         }
     }
 }
+
+extension Replica {
+    /// How many jobs the copy has; `nil` where it cannot be read.
+    var jobCount: Int? { get async { await store.jobCount } }
+}

@@ -252,3 +252,10 @@ actor ReplicaStore {
         return try await journal.page(from: cursor)
     }
 }
+
+extension ReplicaStore {
+    /// How many jobs are stored; `nil` where that cannot be read.
+    var jobCount: Int? {
+        get async { try? await journal?.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM job") } ?? nil }
+    }
+}

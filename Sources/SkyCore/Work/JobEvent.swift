@@ -16,6 +16,19 @@ package struct JobEvent: Codable, Sendable {
     /// The time since the job's submission.
     package var time: Duration
     package var kind: Kind
+    /// The index of the task whose end the event tells, or from whose end it follows. A history that another coordinator begins has
+    /// these events again, in another order, and by the index they are known again. `nil` for other events, and from coordinators of
+    /// earlier versions.
+    package var task: Int?
+}
+
+extension JobEvent.Kind {
+    var isEndOfTask: Bool {
+        switch self {
+        case .completed, .failed: true
+        case .retrying, .special, .ended: false
+        }
+    }
 }
 
 extension JobEvent.Kind: Codable {

@@ -172,3 +172,16 @@ struct JobLine: Encodable {
         failures = details.map { Dictionary($0.failures.map { ($0.task, $0.reason) }) { first, _ in first } }
     }
 }
+
+/// Jobs that are at no node now, as a program reads them.
+struct WaitingLine: Encodable {
+    /// The node that had them.
+    var node: String
+    var jobs: Int?
+    /// Whether they wait for a person's word.
+    var needsWord: Bool
+
+    init(_ waiting: WaitingJobs) {
+        (node, jobs, needsWord) = (waiting.node, waiting.jobs, waiting.needsWord)
+    }
+}

@@ -14,17 +14,24 @@ extension API {
         var health: SharedAnswer<NodeHealth>
         /// The jobs as metrics count them, and what the journal holds; `nil` where the coordinator refuses.
         let jobs: SharedAnswer<[JobListing]?>
+        /// The jobs that are at no node now.
+        let waiting: SharedAnswer<[WaitingJobs]>
         var storage: SharedAnswer<JournalUsage?>
 
         /// How long a part that is well takes to answer at most. Prometheus waits for ten seconds.
         static let limit = Duration.seconds(5)
         /// How long a report of the node's health counts as the present: less than any probe's interval.
         private static let healthAge = Duration.milliseconds(200)
+        /// All nodes are asked which jobs are at none, so that is not done for each request.
+        private static let waitingAge = Duration.seconds(2)
 
         init(_ node: Node) {
             (system, self.node) = (node.system, node)
             health = SharedAnswer(maximumAge: Parts.healthAge, limit: Parts.limit) { await node.health() }
             jobs = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await node.coordinator.list() }
+            waiting = SharedAnswer(maximumAge: Parts.waitingAge, limit: Parts.limit) {
+                (try? await node.coordinator.waiting()) ?? []
+            }
             storage = SharedAnswer(maximumAge: .zero, limit: Parts.limit) { try? await node.coordinator.storage() }
         }
     }

@@ -98,9 +98,16 @@ struct API: Sendable {
             struct Body: Encodable { var nodes: [NodeLine] }
             return .json(Body(nodes: try await parts.coordinator.nodes().map(NodeLine.init)))
         case .jobs:
-            struct Body: Encodable { var jobs: [JobLine] }
-            return .json(Body(jobs: try await parts.coordinator.list().map { JobLine($0) }))
-        case .job(let id): return .json(JobLine(try await job(id), try await parts.coordinator.details(id)))
+            struct Body: Encodable {
+                var jobs: [JobLine]
+                var waiting: [WaitingLine]?
+            }
+            async let waiting = parts.waiting.value() ?? []
+            let jobs = try await parts.coordinator.list().map { JobLine($0) }
+            let lines = await waiting.map(WaitingLine.init)
+            return .json(Body(jobs: jobs, waiting: lines.isEmpty ? nil : lines))
+        case .job(let id):
+            return .json(JobLine(try await parts.coordinator.listing(id), try await parts.coordinator.details(id)))
         case .submit:
             let submission = try JobBody(body ?? ByteBuffer()).submission()
             let id: JobID
@@ -110,9 +117,10 @@ struct API: Sendable {
                 // The submission was valid, but it does not go with the jobs that there are: it may have another job's token.
                 throw APIFailure(.conflict, error.message)
             }
-            return .json(JobLine(try await job(id)), status: .created, headers: [.location: "/v1/jobs/\(id)"])
+            return .json(
+                JobLine(try await parts.coordinator.listing(id)), status: .created,
+                headers: [.location: "/v1/jobs/\(id)"])
         case .delete(let id):
-            _ = try await job(id)
             try await parts.coordinator.delete(id)
             return Response(status: .noContent)
         case .events(let id): return try await events(id, request)
@@ -186,16 +194,6 @@ struct API: Sendable {
 
     // MARK: - Jobs
 
-    private func job(_ id: JobID) async throws -> JobListing {
-        do {
-            return try await parts.coordinator.listing(id)
-        } catch let error as RemoteError where error.mayBeTakenOver {
-            throw APIFailure(.serviceUnavailable, error.message, [.retryAfter: "5"])
-        } catch let error as RemoteError where error.isAboutUnknownJob {
-            throw APIFailure(.notFound, "there is no job \(id)")
-        }
-    }
-
     /// The body of a request. However slowly it comes, the connection ends in time.
     private func body(of request: Request) async throws -> ByteBuffer {
         let type = request.headers[.contentType]?.split(separator: ";").first.map { $0.lowercased() } ?? ""
@@ -214,7 +212,7 @@ struct API: Sendable {
 
     /// Server-sent events (HTML, "Server-sent events"): one for each event of the job, until it has ended.
     private func events(_ id: JobID, _ request: Request) async throws -> Response {
-        _ = try await job(id)
+        _ = try await parts.coordinator.listing(id)
         let history = FollowedHistory(lastEventID: request.headers[HTTPField.Name("Last-Event-ID")!])
         guard let follower = Follower.place(in: followers) else {
             throw APIFailure(.serviceUnavailable, "too many follow jobs already", [.retryAfter: "10"])
@@ -242,8 +240,8 @@ struct API: Sendable {
                     guard let events = history.take(batch) else { continue }
                     var text = ""
                     for event in events {
-                        text +=
-                            "id: \(history.id(of: event))\ndata: \(try JSONLine.encode(EventLine(event, subject: nil)))\n\n"
+                        guard let id = history.show(event) else { continue }
+                        text += "id: \(id)\ndata: \(try JSONLine.encode(EventLine(event, subject: nil)))\n\n"
                     }
                     // A comment finds out whether anybody is still there.
                     try await writer.write(ByteBuffer(string: text.isEmpty ? ": still running\n\n" : text))

@@ -29,6 +29,12 @@ struct APIFailure: Error {
         case let error as SkyError: self.init(.badRequest, error.message)
         case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
         case is CancellationError: self.init(.serviceUnavailable, "the node is stopping")
+        case let error as RemoteError where error.mayBeTakenOver || [.noSuchActor, .leaving].contains(error.kind):
+            self.init(.serviceUnavailable, error.message, [.retryAfter: "5"])
+        case let error as RemoteError where error.isAboutUnknownJob: self.init(.notFound, error.message)
+        case is TransportError:
+            // The node that has the job is busy, or is lost and another one takes it over.
+            self.init(.serviceUnavailable, "the node with the job does not answer now; ask again", [.retryAfter: "5"])
         case let error as RemoteError: self.init(.conflict, error.message)
         default: self.init(.internalServerError, "the node could not do it: \(type(of: error))")
         }

@@ -54,6 +54,8 @@ struct WatchedJob: Sendable {
     private(set) var isKnown = false
     /// Whether the event with the job's plan has been shown.
     private var isPlanned = false
+    /// What has been shown of its tasks, by whichever coordinators had the job.
+    private var seen = SeenEvents()
 
     init(_ job: JobID, outlivesCommand: Bool) {
         self.job = job
@@ -70,11 +72,12 @@ struct WatchedJob: Sendable {
         guard state == .following || state == .cancelling else { return [] }
         if case .answered = event { isKnown = true }
         switch event {
-        case .submitted(let batch, let restarts):
+        case .submitted(var batch, let restarts):
             isKnown = true
             generation = batch.generation
             (next, self.restarts) = (batch.next, restarts)
             isPlanned = next > 0
+            batch.events.removeAll { !seen.insert($0) }
             return [.observe(batch)] + askOrFinish(batch.report)
         case .attached(let restarts):
             self.restarts = restarts
@@ -98,7 +101,9 @@ struct WatchedJob: Sendable {
             generation = batch.generation ?? generation
             (next, self.restarts) = (batch.next, restarts)
             let report = batch.report
-            // The history of a coordinator that was started again contains the plan a second time.
+            // The history of a coordinator that was started again, or has taken the job over, begins with what is stored of it, and
+            // contains the plan a second time.
+            batch.events.removeAll { !seen.insert($0) }
             if isPlanned { batch.events.removeAll(where: \.isPlan) }
             isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
             return [.observe(batch)] + askOrFinish(report)

@@ -55,6 +55,7 @@ import Transport
             let page = try await remote.membership(MembershipRequest(from: nil, patience: .zero))
             #expect(page.members?.map(\.name).sorted() == ["node1", "node2"])
             #expect(try await remote.membership(MembershipRequest(from: page.next, patience: .zero)).entries.isEmpty)
+            #expect(try await remote.waiting().isEmpty)
             let small = try await remote.start(
                 Submission(JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(60))))))
             #expect(small.batch.status.scheduled == 1, "the first batch is answered before the job has ended")

@@ -93,6 +93,39 @@ struct WatchedJobTests {
         #expect(watched.request(restarts: 2).from == 1)
     }
 
+    /// Ends of tasks, as events of a history.
+    private func ends(_ tasks: [Int], from first: Int = 0, generation: UInt64, isLast: Bool = false) -> EventBatch {
+        var batch = batch(
+            tasks.map { .completed(task: "task \($0)", node: "anna") }, from: first, generation: generation)
+        for place in tasks.indices { batch.events[place].task = tasks[place] }
+        if isLast {
+            batch.events.append(JobEvent(number: batch.next, time: .zero, kind: ended))
+            batch.next += 1
+        }
+        return batch
+    }
+
+    private func shown(_ actions: [WatchedJob.Action]) -> [Int] {
+        actions.flatMap { action in
+            if case .observe(let batch) = action { batch.events.compactMap(\.task) } else { [] as [Int] }
+        }
+    }
+
+    @Test func `what another coordinator begins its history with is shown once, and what nobody has shown is shown`() {
+        var watched = watched()
+        #expect(shown(watched.handle(.answered(ends([0, 1, 3], generation: 5), restarts: 0))) == [0, 1, 3])
+        // Another node has taken the job over. Task 2 was stored, and not shown.
+        #expect(shown(watched.handle(.answered(ends([7], from: 4, generation: 9), restarts: 0))).isEmpty)
+        #expect(watched.request(restarts: 0).from == 0)
+        let rest = watched.handle(.answered(ends([0, 1, 2, 3, 4], generation: 9, isLast: true), restarts: 0))
+        #expect(shown(rest) == [2, 4])
+        #expect(watched.state == .ended)
+        // The same where the job was submitted to another node again.
+        var submitted = WatchedJob(job, outlivesCommand: true)
+        #expect(shown(submitted.handle(.submitted(ends([0, 1], generation: 5), restarts: 0))) == [0, 1])
+        #expect(shown(submitted.handle(.answered(ends([0, 1, 2], generation: 9), restarts: 1))) == [2])
+    }
+
     @Test func `a coordinator that was taken over and does not know it yet is not followed`() {
         var watched = watched()
         let term: UInt64 = 1 << 32

@@ -21,6 +21,8 @@ struct CoordinatedJobs {
     /// The jobs that have ended and whose plans still have their results, the oldest first: whoever watched a job to its end fetches
     /// them next, and they need not be read from the journal for that.
     private var unfetched: [JobID] = []
+    /// The ended jobs whose histories were read from the journal, because somebody asked for them, the oldest first.
+    private var readHistories: [JobID] = []
     /// How long all earlier incarnations of the coordinator ran together.
     let ranBefore: Duration
 
@@ -33,6 +35,9 @@ struct CoordinatedJobs {
 
     /// The most results that plans of jobs that have ended have together, in jobs and stored bytes.
     static let unfetchedLimit = (jobs: 64, bytes: 32 << 20)
+
+    /// The most histories of ended jobs that are read from the journal and kept.
+    private static let readHistoriesLimit = 8
 
     init(ranBefore: Duration) { self.ranBefore = ranBefore }
 
@@ -124,15 +129,35 @@ struct CoordinatedJobs {
             // Of a job that has ended, only the report is read. It says how many bytes there are.
             job.bytes = stored.report?.bytes ?? StoredJob.rowBytes + request + replay.bytes
         }
-        for event in replay.events { job.log.append(event, time: age) }
         if let report = stored.report {
             job.report = report
             job.published.report = report
             // Earlier versions did not store when a job ended. Such jobs are kept as if they had ended now.
             ended.insert(stored.id, endedAt: stored.endedRun.map { $0 - ranBefore } ?? now)
-            job.log.append(.ended(report), time: report.duration)
+            job.log = EventLog(unread: report)
+        } else {
+            job.log = replay.log(at: age)
         }
         insert(job, now: now)
+    }
+
+    /// Whether what is known of a job's history is in the journal only.
+    func isUnread(_ job: JobID) -> Bool { records[job]?.log.isUnread ?? false }
+
+    /// The history of an ended job was read from the journal.
+    ///
+    /// - Parameter replay: the job's plan after everything that is stored; `nil` where that cannot be read, and nothing but the end is
+    ///   shown.
+    mutating func readHistory(of job: JobID, _ replay: JobReplay?) {
+        guard let report = records[job]?.report, isUnread(job) else { return }
+        var log = replay?.log(at: report.duration) ?? EventLog()
+        log.append(.ended(report), time: report.duration)
+        log.markRestored()
+        records[job]?.log = log
+        readHistories.append(job)
+        guard readHistories.count > CoordinatedJobs.readHistoriesLimit else { return }
+        let oldest = readHistories.removeFirst()
+        if let report = records[oldest]?.report { records[oldest]?.log = EventLog(unread: report) }
     }
 
     private mutating func insert(_ job: CoordinatedJob, now: Duration) {
@@ -222,6 +247,7 @@ struct CoordinatedJobs {
         if let place = order.firstIndex(of: job) { order.remove(at: place) }
         ended.remove(job)
         unfetched.removeAll { $0 == job }
+        readHistories.removeAll { $0 == job }
         if record.isActive { quotas.end(job, of: record.request.submitter) }
         quotas.remove(record.bytes, of: record.request.submitter)
         if let token = record.stored.token { byToken[token] = nil }
@@ -413,7 +439,7 @@ struct CoordinatedJobs {
     /// Publishes an event of a job, after it has been stored.
     ///
     /// - Returns: whether the job is known here.
-    mutating func publish(_ event: JobEvent.Kind, of job: JobID, at time: Duration) -> Bool {
+    mutating func publish(_ event: JobEvent.Kind, of job: JobID, task: Int? = nil, at time: Duration) -> Bool {
         guard let submitted = records[job]?.submittedAt else { return false }
         switch event {
         case .completed(_, let node):
@@ -425,7 +451,7 @@ struct CoordinatedJobs {
             ended.insert(job, endedAt: time)
         case .special: break
         }
-        records[job]?.log.append(event, time: time - submitted)
+        records[job]?.log.append(event, of: task, time: time - submitted)
         return true
     }
 }

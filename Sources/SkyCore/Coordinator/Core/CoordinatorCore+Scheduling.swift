@@ -96,9 +96,9 @@ extension CoordinatorCore {
         guard let (result, value) = jobs.commit(attempt, by: dispatch.name(of: node), slots: slots) else { return }
         store(.result(result))
         keepQuota(of: job)
-        publishWhenStored(.completed(task: jobs.label(job, task), node: result.node), of: job)
+        publishWhenStored(.completed(task: jobs.label(job, task), node: result.node), of: job, task: task.index)
         guard let value, let step = jobs.advancePlan(of: job, result, value) else { return }
-        apply(step, to: job)
+        apply(step, to: job, after: task)
     }
 
     private mutating func fail(_ task: TaskID, of job: JobID, _ reason: String) {
@@ -106,9 +106,9 @@ extension CoordinatorCore {
         store(.failed(job, failure))
         keepQuota(of: job)
         // If this failure ends the job, the event of its end gives the reason. The reason is published only once.
-        guard step.abort == nil else { return apply(step, to: job) }
-        publishWhenStored(.failed(task: jobs.label(job, task), reason: failure.reason), of: job)
-        apply(step, to: job)
+        guard step.abort == nil else { return apply(step, to: job, after: task) }
+        publishWhenStored(.failed(task: jobs.label(job, task), reason: failure.reason), of: job, task: task.index)
+        apply(step, to: job, after: task)
         guard let allowed = jobs.exceededFailures(job) else { return }
         giveUp(job, SkyError(.failed, "more than \(allowed) tasks failed, the last because \(failure.reason)"))
     }
@@ -129,8 +129,10 @@ extension CoordinatorCore {
     }
 
     /// Carries out a step of a job's plan. The next tasks do not wait until the results before them are stored; see `TaskBasis`.
-    mutating func apply(_ step: PlanStep, to job: JobID) {
-        for event in step.events { publishWhenStored(event, of: job) }
+    ///
+    /// - Parameter task: the task whose end led to the step; `nil` for the first step.
+    mutating func apply(_ step: PlanStep, to job: JobID, after task: TaskID? = nil) {
+        for event in step.events { publishWhenStored(event, of: job, task: task?.index) }
         if let abort = step.abort { return giveUp(job, abort) }
         issue(jobs.issue(step, of: job), of: job, isLast: step.isLast)
     }

@@ -18,8 +18,10 @@ extension CoordinatorCore {
     }
 
     /// Publishes an event when everything that was decided so far is stored.
-    mutating func publishWhenStored(_ event: JobEvent.Kind, of job: JobID) {
-        writeAhead.wait(event, of: job, at: now)
+    ///
+    /// - Parameter task: the task that it is about, or from whose end it follows; `nil` for other events.
+    mutating func publishWhenStored(_ event: JobEvent.Kind, of job: JobID, task: Int? = nil) {
+        writeAhead.wait(event, of: job, task: task, at: now)
         if writeAhead.isSettled { releaseStored() }
     }
 
@@ -28,7 +30,7 @@ extension CoordinatorCore {
         var published: [JobID] = []
         var known: Set<JobID> = []
         while let next = writeAhead.nextReleased() {
-            publish(next.event, of: next.job, at: next.time)
+            publish(next)
             if known.insert(next.job).inserted { published.append(next.job) }
         }
         for job in published { outbox.append(.published(job)) }
@@ -37,10 +39,10 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
-    private mutating func publish(_ event: JobEvent.Kind, of job: JobID, at time: Duration) {
-        guard jobs.publish(event, of: job, at: time) else { return }
+    private mutating func publish(_ next: WriteAheadQueue.Waiting) {
+        guard jobs.publish(next.event, of: next.job, task: next.task, at: next.time) else { return }
         // The end of a job is published before old jobs are deleted, so that those who wait for it learn of it first.
-        if case .ended = event { forgetOldJobs() }
+        if case .ended = next.event { forgetOldJobs() }
     }
 
     /// Nothing new is sent out while the journal cannot store, or is far behind.

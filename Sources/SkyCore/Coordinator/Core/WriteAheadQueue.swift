@@ -11,6 +11,8 @@ struct WriteAheadQueue {
         fileprivate var entry: UInt64
         var job: JobID
         var event: JobEvent.Kind
+        /// The task that it is about, or from whose end it follows.
+        var task: Int?
         /// When it happened.
         var time: Duration
     }
@@ -184,8 +186,8 @@ struct WriteAheadQueue {
     // MARK: - What waits
 
     /// Keeps an event until everything that has been decided so far is stored.
-    mutating func wait(_ event: JobEvent.Kind, of job: JobID, at time: Duration) {
-        waiting.append(Waiting(entry: lastEntry, job: job, event: event, time: time))
+    mutating func wait(_ event: JobEvent.Kind, of job: JobID, task: Int? = nil, at time: Duration) {
+        waiting.append(Waiting(entry: lastEntry, job: job, event: event, task: task, time: time))
     }
 
     /// Keeps an attempt until the newest entry is stored.
