@@ -26,7 +26,7 @@ EXAMPLES = [
     ("Compare tonight with last week:", "skynode scan tonight.fits --reference lastweek.fits -o out"),
     ("Make a key, and start a node that other machines reach:",
      "skynode key new > cluster.key\nskynode serve --listen 0.0.0.0:7420 --cluster-key cluster.key"),
-    ("Who is in the cluster, and what it does:", "skynode nodes\nskynode jobs --all"),
+    ("Who is in the cluster, and what it does:", "skynode nodes\nskynode jobs"),
     ("Ask another node than this machine's:", "export SKYNODE_NODE=dome-2:7420\nskynode jobs"),
     ("Hand a job over, follow it, and fetch its results:",
      "skynode scan m31.fits --detach\nskynode jobs watch @last\nskynode jobs results @last -o out"),

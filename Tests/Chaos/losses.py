@@ -109,7 +109,7 @@ class Run:
 
     def copies(self, name: str) -> list[dict]:
         """The members that have a vote on what a host's node keeps, but for itself."""
-        words = ["jobs", "storage", "--format", "json", "--node", f"{self.hosts.address(name)}:{PORT}", "--no-multicast"]
+        words = ["jobs", "storage", "--here", "--format", "json", "--node", f"{self.hosts.address(name)}:{PORT}", "--no-multicast"]
         words += ["--cluster-key", self.folder / "cluster.key"]
         shown = subprocess.run(self.hosts.on(name, self.program, *words), capture_output=True, text=True)
         copies = json.loads(shown.stdout).get("copies") or [] if shown.returncode == 0 else []

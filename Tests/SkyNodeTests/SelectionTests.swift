@@ -32,10 +32,16 @@ struct SelectionTests {
         ]
     }
 
+    /// What one node answers.
+    private func known(_ jobs: [JobListing]) -> KnownJobs {
+        let member = Member(node: NodeID(rawValue: 1), name: "dome-1", address: nil, since: .zero)
+        return KnownJobs([WholeCluster.Answer(member: member, result: .success(jobs))])
+    }
+
     @Test func `a job is found by its first digits or as the newest`() throws {
-        #expect(try JobReference.find("7F3A", in: jobs).title == "a.fits")
-        #expect(try JobReference.find("12", in: jobs).title == "c.fits")
-        #expect(try JobReference.find("@last", in: jobs).title == "b.fits", "the last that was submitted")
+        #expect(try known(jobs).find("7F3A").job.title == "a.fits")
+        #expect(try known(jobs).find("12").job.title == "c.fits")
+        #expect(try known(jobs).find("@last").job.title == "b.fits", "the last that was submitted")
     }
 
     @Test func `the newest scan is found, whatever was submitted after it`() async throws {
@@ -50,43 +56,45 @@ struct SelectionTests {
             JobRequest(.sky(scan)), JobRequest(.sky(injected)), simulation,
         ]
         let jobs = (0..<4).map { job(UInt64($0) + 1, submitted: UInt64($0)) }
-        func found(_ text: String, _ requests: [JobRequest?]) async throws -> String {
-            try await JobReference.findScan(text, in: Array(jobs.prefix(requests.count))) {
-                requests[Int($0.rawValue) - 1]
-            }.request.image.path
+        func newest(_ requests: [JobRequest?]) async throws -> String {
+            try await JobLookup.newestScan(of: known(Array(jobs.prefix(requests.count)))) {
+                requests[Int($0.job.id.rawValue) - 1]
+            }.scan.image.path
         }
-        #expect(try await found("@last", requests) == "/night/b.fits")
-        #expect(try await found("0000000000000001", requests) == "/a")
-        #expect(try await found("@last", [requests[0], nil, nil, nil]) == "/a", "the others were deleted meanwhile")
-        for (text, requests, words) in [
-            ("0000000000000004", requests, "job 0000000000000004 is no scan: it has no results"),
-            (
-                "0000000000000003", requests,
-                "job 0000000000000003 scanned an image with injected stars: its catalogue is not one of the sky"
-            ),
-            ("0000000000000001", [nil], "job 0000000000000001 has just been deleted"),
-            ("@last", [simulation], "none of this node's jobs is a scan: there are no results to fetch"),
-            ("@last", [], "this node has no jobs"),
-        ] as [(String, [JobRequest?], String)] {
-            let failure = await #expect(throws: CommandFailure.self) { try await found(text, requests) }
+        #expect(try await newest(requests) == "/night/b.fits")
+        #expect(try await newest([requests[0], nil, nil, nil]) == "/a", "the others were deleted meanwhile")
+        for (requests, words) in [
+            ([simulation], "none of the jobs is a scan: there are no results to fetch"), ([], "there are no jobs"),
+        ] as [([JobRequest?], String)] {
+            let failure = await #expect(throws: CommandFailure.self) { try await newest(requests) }
             #expect(failure?.message == words)
+        }
+        #expect(try JobLookup.scan(requests[0], of: JobID(rawValue: 1)).image.path == "/a")
+        for (request, words) in [
+            (simulation, "job 0000000000000004 is no scan: it has no results"),
+            (
+                requests[2],
+                "job 0000000000000004 scanned an image with injected stars: its catalogue is not one of the sky"
+            ), (nil, "job 0000000000000004 has just been deleted"),
+        ] as [(JobRequest?, String)] {
+            #expect(complaint { _ = try JobLookup.scan(request, of: JobID(rawValue: 4)) } == words)
         }
     }
 
     @Test func `an unknown job is refused, and the error lists the existing ones`() {
         #expect(
-            complaint { _ = try JobReference.find("99", in: jobs) }
+            complaint { _ = try known(jobs).find("99") }
                 == "there is no job 99; the newest are 7f3b000000000002 (b.fits), 1234000000000003 (c.fits), "
                 + "7f3a000000000001 (a.fits)")
         #expect(
-            complaint { _ = try JobReference.find("99", in: [jobs[0]]) }
+            complaint { _ = try known([jobs[0]]).find("99") }
                 == "there is no job 99; the only one is 7f3a000000000001 (a.fits)")
-        #expect(complaint { _ = try JobReference.find("99", in: []) } == "there is no job 99; this node has none")
-        #expect(complaint { _ = try JobReference.find("@last", in: []) } == "this node has no jobs")
-        #expect(complaint { _ = try JobReference.find("", in: jobs) }.hasPrefix("there is no job"))
-        #expect(complaint { _ = try JobReference.find("7f", in: jobs) }.hasPrefix("2 jobs begin with 7f: 7f3b"))
+        #expect(complaint { _ = try known([]).find("99") } == "there is no job 99; there are none")
+        #expect(complaint { _ = try known([]).find("@last") } == "there are no jobs")
+        #expect(complaint { _ = try known(jobs).find("") }.hasPrefix("there is no job"))
+        #expect(complaint { _ = try known(jobs).find("7f") }.hasPrefix("2 jobs begin with 7f: 7f3b"))
         let many = jobs + [job(1)]
-        #expect(complaint { _ = try JobReference.find("99", in: many) }.hasSuffix("skynode jobs lists them all"))
+        #expect(complaint { _ = try known(many).find("99") }.hasSuffix("skynode jobs lists them all"))
     }
 
     @Test func `jobs are chosen by state, age and number`() {
@@ -115,11 +123,6 @@ struct SelectionTests {
         #expect(throws: (any Error).self) {
             _ = try SkyNodeCommand.parseAsRoot(words.split(separator: " ").map(String.init))
         }
-    }
-
-    @Test func `repeated names select a job once, and one unknown name refuses all`() throws {
-        #expect(try JobSelection.named(["7f3a", "12", "7f3a0"], in: jobs).map(\.title) == ["a.fits", "c.fits"])
-        #expect(complaint { _ = try JobSelection.named(["7f3a", "99"], in: jobs) }.hasPrefix("there is no job 99"))
     }
 
     @Test func `a detached job's hint shows the next commands with their connection options`() {

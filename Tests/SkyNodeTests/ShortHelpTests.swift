@@ -26,7 +26,7 @@ struct ShortHelpTests {
         let lines = try help("jobs list -h").joined(separator: "\n")
         #expect(lines.contains("--state <state>") && lines.contains("--wide"))
         for hidden in ["--cluster-key", "--multicast", "--node", "--log-level"] { #expect(!lines.contains(hidden)) }
-        #expect(lines.contains("skynode jobs list --help shows 12 more options"), "\(lines)")
+        #expect(lines.contains("skynode jobs list --help shows 13 more options"), "\(lines)")
     }
 
     @Test func `every option in the short help exists`() throws {

@@ -5,15 +5,15 @@ import Sky
 import SkyCore
 import Transport
 
-/// `skynode jobs`: what a node's coordinator has been given to do.
+/// `skynode jobs`: what the coordinators of a cluster have been given to do.
 struct JobsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs", abstract: "List, follow, cancel and fetch jobs.",
         discussion: """
             Jobs belong to the node they were submitted to and are kept there, with their results, until they are deleted \
             or old. Where there are three nodes or more, two others keep copies and take the jobs over when that node is \
-            lost. A job is called by its id, by the first digits of it, or @last, the newest \
-            (jobs results: the newest scan).
+            lost. All commands find the jobs of the whole cluster, whichever node is asked; --here is for one node's. A job \
+            is called by its id, by the first digits of it, or @last, the newest (jobs results: the newest scan).
 
             EXAMPLES:
               skynode jobs                        all jobs, the newest last
@@ -38,34 +38,33 @@ struct JobArgument: ParsableArguments {
     )
     var job: String
 
-    @OptionGroup var options: NodeOptions
+    @OptionGroup var options: JobsOptions
 
-    func with<Result: Sendable>(_ body: (Coordinator, JobListing) async throws -> Result) async throws -> Result {
-        try await options.with { try await body($0, try await JobReference.find(job, at: $0)) }
-    }
-
-    /// As `with`, for work that goes on where the node is lost and comes back.
-    func following<Result: Sendable>(
-        patience: Duration = .zero, _ body: (CoordinatorConnection, JobListing) async throws -> Result
+    /// - Parameter isVictim: whether the job is to be stopped or deleted.
+    func with<Result: Sendable>(
+        isVictim: Bool = false, _ body: @Sendable (Coordinator, JobListing) async throws -> Result
     ) async throws -> Result {
-        try await options.following(patience: patience) {
-            try await body($0, try await JobReference.find(job, at: $0.coordinator))
+        try await options.with { [job] lookup in
+            let found = try await lookup.find(job, isVictim: isVictim)
+            return try await body(found.coordinator, found.job)
         }
     }
 }
 
 struct JobsListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the jobs of a node, the newest last, or show one.",
+        commandName: "list", abstract: "List the jobs of the cluster, the newest last, or show one.",
         discussion: """
-            With --all it lists those of every node of the cluster, names the nodes that do not answer, and the exit code is \
-            1 where there are such. On a terminal, columns that do not fit are left out; --wide shows them all.
+            Each line names the node that has the job. Where jobs are missing, because a node does not answer or because they \
+            wait to be taken over, a line on standard error says so, and the exit code is 3. On a terminal, columns that do \
+            not fit are left out; --wide shows them all.
             """)
 
     @Argument(help: ArgumentHelp("Show this job only: its id, its first digits, or @last.", valueName: "job"))
     var job: String?
 
-    @Flag(help: "The jobs of every node of the cluster; each line names the node that has the job.")
+    /// What is usual now. Earlier versions listed one node's jobs without it.
+    @Flag(help: .hidden)
     var all = false
 
     @Option(help: ArgumentHelp("Only jobs in this state; repeat for more.", valueName: "state"))
@@ -77,49 +76,39 @@ struct JobsListCommand: AsyncParsableCommand {
     @Flag(help: "All columns, however wide the terminal is.")
     var wide = false
 
-    @OptionGroup var options: NodeOptions
+    @OptionGroup var options: JobsOptions
 
     func validate() throws {
         guard limit ?? 1 > 0 else { throw ValidationError("--limit takes a number from 1") }
         guard job == nil || (!all && state.isEmpty && limit == nil) else {
             throw ValidationError("name a job, or say which are listed, not both")
         }
+        guard !all || !options.here else { throw ValidationError("give --all or --here, not both") }
     }
 
     func run() async throws {
-        try await options.with { coordinator in
-            if let job {
-                let found = try await JobReference.find(job, at: coordinator)
-                return try await JobsShowCommand.show(found, coordinator, options.format)
-            }
-            guard all else { return try print(try await coordinator.list().map { (nil, $0) }) }
-            let answers = try await WholeCluster(coordinator: coordinator).ask { try await $0.list() }
-            var jobs: [(node: String?, job: JobListing)] = []
-            var silent: [String] = []
-            for answer in answers {
-                let name = PrintableText.of(answer.member.name)
-                switch answer.result {
-                case .success(let found): jobs += found.map { (name, $0) }
-                case .failure(let silence): silent.append("\(name) (\(silence.reason))")
-                }
-            }
-            try print(jobs.sorted { $0.job.submitted < $1.job.submitted })
-            guard silent.isEmpty else {
-                throw CommandFailure(
-                    .partlyFailed, "the jobs of these nodes are not listed: \(silent.joined(separator: ", "))")
+        if let job {
+            return try await options.with { [format = options.format] lookup in
+                let found = try await lookup.find(job)
+                try await JobsShowCommand.show(found.job, found.coordinator, format)
             }
         }
+        let known = try await options.with { try await $0.all() }
+        try print(known)
+        for line in known.lines { Console.error("skynode: \(line)") }
+        if !known.isComplete { throw CommandFailure(.noCluster) }
     }
 
-    private func print(_ all: [(node: String?, job: JobListing)]) throws {
+    private func print(_ known: KnownJobs) throws {
         let selection = JobSelection(states: Set(state.map(\.value)), limit: limit)
-        let chosen = Set(selection.select(all.map(\.job), now: 0).map(\.id))
-        let jobs = all.filter { chosen.contains($0.job.id) }
+        let chosen = Set(selection.select(known.entries.map(\.job), now: 0).map(\.id))
+        let jobs = known.entries.filter { chosen.contains($0.job.id) }
+            .map { (node: options.here ? nil : PrintableText.of($0.member.name), job: $0.job) }
         switch options.format {
         case .text:
             let columns = Console.outputColumns
             let table = JobTable(
-                jobs, namesNodes: self.all, width: wide ? nil : columns, now: columns == nil ? nil : .now,
+                jobs, namesNodes: known.nodeCount > 1, width: wide ? nil : columns, now: columns == nil ? nil : .now,
                 style: Console.outputStyle)
             for line in table.lines { Console.output(line) }
             for line in JobTable.pauses(jobs) { Console.error("skynode: \(line)") }
@@ -135,7 +124,9 @@ struct JobsShowCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await argument.with { try await JobsShowCommand.show($1, $0, argument.options.format) }
+        try await argument.with { [format = argument.options.format] in
+            try await JobsShowCommand.show($1, $0, format)
+        }
     }
 
     static func show(_ job: JobListing, _ coordinator: Coordinator, _ format: OutputFormat) async throws {
@@ -155,9 +146,9 @@ struct JobsWhyCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        try await argument.with { coordinator, job in
+        try await argument.with { [format = argument.options.format] coordinator, job in
             let explanation = try await coordinator.why(job.id)
-            switch argument.options.format {
+            switch format {
             case .text: for line in JobExplanationLines(job, explanation).lines { Console.output(line) }
             case .json: Console.output(try JSONLine.encode(ExplanationLine(job, explanation)))
             }
@@ -175,7 +166,10 @@ struct JobsWatchCommand: AsyncParsableCommand {
     @OptionGroup var argument: JobArgument
 
     func run() async throws {
-        let report = try await argument.following(patience: Defaults.patience) { coordinator, job in
+        let report = try await argument.options.following { coordinator in
+            let job = try await coordinator.find { [here = argument.options.here, job = argument.job] in
+                try await JobLookup(coordinator: $0, isHere: here).find(job)
+            }
             let display = ProgressDisplay(argument.options.format)
             coordinator.speak(through: display)
             let printer = EventPrinter(format: argument.options.format, isVerbose: verbose, display: display)
@@ -198,9 +192,9 @@ struct JobsCancelCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await argument.with { coordinator, job in
+        try await argument.with(isVictim: true) { [format = argument.options.format] coordinator, job in
             try await coordinator.cancel(job.id)
-            guard argument.options.format == .text else { return }
+            guard format == .text else { return }
             let before = job.state == nil ? nil : JobState(job).words
             Console.output(before.map { "job \(job.id) had ended before: \($0)" } ?? "cancelled job \(job.id)")
         }
@@ -211,9 +205,13 @@ struct JobsDeleteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Forget jobs and their results; those that go on are cancelled first.",
         discussion: """
+            Jobs that are named are deleted wherever they are. --done and --older delete those of the node that is asked, and \
+            with --all those of every node.
+
             EXAMPLES:
               skynode jobs delete 7f3a 81c0       these two
-              skynode jobs delete --done          all that are done
+              skynode jobs delete --done          all that are done, of the asked node
+              skynode jobs delete --done --all    of every node
               skynode jobs delete --older 7d      all that ended, older than a week
             """)
 
@@ -226,7 +224,10 @@ struct JobsDeleteCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("All jobs that have ended and were submitted so long ago: 7d, 12h.", valueName: "age"))
     var older: AgeArgument?
 
-    @OptionGroup var options: NodeOptions
+    @Flag(help: "With --done or --older: those of every node.")
+    var all = false
+
+    @OptionGroup var options: JobsOptions
 
     func validate() throws {
         let isRule = done || older != nil
@@ -234,50 +235,116 @@ struct JobsDeleteCommand: AsyncParsableCommand {
             throw ValidationError(
                 isRule ? "name jobs, or give --done or --older, not both" : "name a job, or give --done or --older")
         }
+        guard !all || isRule else { throw ValidationError("--all goes with --done or --older") }
+        guard !all || !options.here else { throw ValidationError("give --all or --here, not both") }
         guard !jobs.contains(JobReference.last) else { throw ValidationError(JobReference.namesNoVictim) }
     }
 
     func run() async throws {
-        try await options.with { coordinator in
-            let all = try await coordinator.list()
-            let selection = JobSelection(states: done ? [.done] : [], age: older?.duration)
-            let now = UInt64(max(0, Date.now.timeIntervalSince1970 * 1000))
-            let chosen = jobs.isEmpty ? selection.select(all, now: now) : try JobSelection.named(jobs, in: all)
+        try await options.following { connection in
+            let chosen = try await connection.call { [self] in
+                try await choose(JobLookup(coordinator: $0, isHere: options.here))
+            }
             var failure: (any Error)?
-            for job in chosen {
+            for found in chosen.jobs {
                 do {
-                    try await coordinator.delete(job.id)
+                    try await connection.call { node in try await found.delete(through: node) }
                 } catch {
                     // The others are deleted all the same: this one may have been deleted by somebody else.
                     failure = failure ?? error
                     continue
                 }
                 switch options.format {
-                case .text: Console.output("deleted job \(job.id) (\(PrintableText.of(job.title)))")
-                case .json: Console.output(try JSONLine.encode(["deleted": job.id.description]))
+                case .text: Console.output("deleted job \(found.job.id) (\(PrintableText.of(found.job.title)))")
+                case .json: Console.output(try JSONLine.encode(["deleted": found.job.id.description]))
                 }
             }
             if let failure { throw failure }
-            if chosen.isEmpty, options.format == .text { Console.output("no such jobs: nothing was deleted") }
+            if chosen.jobs.isEmpty, options.format == .text { Console.output("no such jobs: nothing was deleted") }
+            for line in chosen.lines { Console.error("skynode: \(line)") }
+            if !chosen.isComplete { throw CommandFailure(.noCluster) }
         }
+    }
+
+    /// What is to be deleted.
+    private struct Choice: Sendable {
+        var jobs: [FoundJob]
+        /// What is to be said of the jobs that are not among them.
+        var lines: [String] = []
+        var isComplete = true
+    }
+
+    @Sendable private func choose(_ lookup: JobLookup) async throws -> Choice {
+        guard jobs.isEmpty else { return Choice(jobs: try await lookup.find(jobs, isVictim: true)) }
+        let known = try await lookup.all()
+        let selection = JobSelection(states: done ? [.done] : [], age: older?.duration)
+        let now = UInt64(max(0, Date.now.timeIntervalSince1970 * 1000))
+        let selected = Set(selection.select(known.entries.map(\.job), now: now).map(\.id))
+        let asked = lookup.coordinator.id.node
+        let entries = known.entries.filter { selected.contains($0.job.id) }
+        let meant = all ? entries : entries.filter { $0.member.node == asked }
+        var choice = Choice(
+            jobs: try meant.map {
+                FoundJob(
+                    job: $0.job, coordinator: try WholeCluster.coordinator(of: $0.member, like: lookup.coordinator))
+            })
+        if all {
+            (choice.lines, choice.isComplete) = (known.lines, known.isComplete)
+        } else if entries.count > meant.count {
+            choice.lines = [
+                "\(entries.count - meant.count) such jobs of other nodes are kept; --all deletes those, too"
+            ]
+        }
+        return choice
     }
 }
 
 struct JobsStorageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storage",
-        abstract: "Show disk space used by jobs and cached results, and the cache's hit rate.")
+        abstract: "Show disk space used by jobs and cached results, and the cache's hit rate, of each node.")
 
-    @OptionGroup var options: NodeOptions
+    @OptionGroup var options: JobsOptions
 
     func run() async throws {
-        try await options.with { coordinator in
-            let usage = try await coordinator.storage()
-            switch options.format {
-            case .text: for line in StorageLines(usage).lines { Console.output(line) }
-            case .json: Console.output(try JSONLine.encode(usage))
+        let (asked, answers) = try await options.with { [here = options.here] lookup in
+            let cluster = WholeCluster(coordinator: lookup.coordinator)
+            let asked = lookup.coordinator.id.node
+            guard here else { return (asked, try await cluster.ask { try await $0.storage() }) }
+            let own = WholeCluster.Answer(
+                member: try await cluster.ownMember, result: .success(try await lookup.coordinator.storage()))
+            return (asked, [own])
+        }
+        var isComplete = true
+        // The node that is asked comes first, the others in the order of their names.
+        for answer in answers.filter({ $0.member.node == asked }) + answers.filter({ $0.member.node != asked }) {
+            let name = PrintableText.of(answer.member.name)
+            switch (answer.result, options.format) {
+            case (.failure(let silence), _):
+                isComplete = false
+                Console.error("skynode: what \(name) stores is not known: \(silence.reason)")
+            case (.success(let usage), .text):
+                if answers.count > 1 { Console.output("\(name):") }
+                for line in StorageLines(usage).lines { Console.output(line) }
+            case (.success(let usage), .json):
+                Console.output(try JSONLine.encode(StorageLine(node: answer.member.name, usage: usage)))
             }
         }
+        if !isComplete { throw CommandFailure(.noCluster) }
+    }
+}
+
+/// What a node's journal holds, as a program reads it.
+struct StorageLine: Encodable {
+    var node: String
+    var usage: JournalUsage
+
+    private enum Key: CodingKey { case node }
+
+    func encode(to encoder: any Encoder) throws {
+        try usage.encode(to: encoder)
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(node, forKey: .node)
     }
 }
 
@@ -285,8 +352,8 @@ struct JobsResultsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "results", abstract: "Write the files of a scan that has ended, as skynode scan does.",
         discussion: """
-            Of a job that was cancelled or failed the catalogue holds the sectors that are done. @last is the newest scan \
-            here, whatever comparisons and scans with artificial stars came after it.
+            Of a job that was cancelled or failed the catalogue holds the sectors that are done. @last is the newest scan, \
+            whatever comparisons and scans with artificial stars came after it.
             """)
 
     @OptionGroup(title: HelpSection.output) var output: OutputOptions
@@ -296,15 +363,11 @@ struct JobsResultsCommand: AsyncParsableCommand {
     func run() async throws {
         try await argument.options.following { coordinator in
             let place = try output.place()
-            let node = await coordinator.coordinator
-            let (job, request) = try await JobReference.findScan(argument.job, in: try await node.list()) { job in
-                do {
-                    return try await node.details(job).request
-                } catch let error as RemoteError where error.kind == .failed {
-                    guard try await node.list().contains(where: { $0.id == job }) else { return nil }
-                    throw error
-                }
+            let (found, request) = try await coordinator.call { [here = argument.options.here, job = argument.job] in
+                try await JobLookup(coordinator: $0, isHere: here).findScan(job)
             }
+            await coordinator.move(to: found.coordinator)
+            let job = found.job.id
             let results = ScanFetcher(coordinator: coordinator, job: job)
             let name = request.image.path
             let catalogue = try await results.catalogue(of: name, content: nil)

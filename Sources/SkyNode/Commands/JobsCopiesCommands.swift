@@ -25,10 +25,10 @@ struct JobsUnprotectCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Ids of jobs, or their first digits.", valueName: "job"))
     var jobs: [String] = []
 
-    @Flag(help: "All jobs of the node, also those that it cannot list now.")
+    @Flag(help: "All jobs of the node that is asked, also those that it cannot list now.")
     var all = false
 
-    @OptionGroup var options: NodeOptions
+    @OptionGroup var options: JobsOptions
 
     func validate() throws {
         guard jobs.isEmpty == all else {
@@ -38,11 +38,18 @@ struct JobsUnprotectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.with { coordinator in
-            let chosen = jobs.isEmpty ? [] : try JobSelection.named(jobs, in: try await coordinator.list())
-            let copies = try CopyActor.beside(coordinator)
-            let count = try await copies.unprotect(UnprotectRequest(jobs: chosen.map(\.id)))
-            switch options.format {
+        try await options.with { [jobs, format = options.format] lookup in
+            var count = 0
+            if jobs.isEmpty {
+                count = try await CopyActor.beside(lookup.coordinator).unprotect(UnprotectRequest(jobs: []))
+            } else {
+                let chosen = try await lookup.find(jobs, isVictim: true, needsOwner: true)
+                for (_, found) in Dictionary(grouping: chosen, by: \.coordinator.id.node) {
+                    count += try await CopyActor.beside(found[0].coordinator)
+                        .unprotect(UnprotectRequest(jobs: found.map(\.job.id)))
+                }
+            }
+            switch format {
             case .json: Console.output(try JSONLine.encode(["unprotected": count]))
             case .text:
                 Console.output(
@@ -74,10 +81,13 @@ struct JobsAdoptCommand: AsyncParsableCommand {
     var lost: String
 
     @OptionGroup var options: NodeOptions
+    @OptionGroup(title: HelpSection.connection) var reconnect: ReconnectChoice
 
     func run() async throws {
-        try await options.with { coordinator in
-            let adopted = try await CopyActor.beside(coordinator).adopt(lost)
+        try await options.following(patience: reconnect.patience.duration) { connection in
+            let adopted = try await connection.call { [lost] in
+                try await CopyActor.beside($0).adopt(lost)
+            }
             for copy in adopted {
                 switch options.format {
                 case .json: Console.output(try JSONLine.encode(AdoptedLine(copy)))

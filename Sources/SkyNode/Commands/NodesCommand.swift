@@ -48,9 +48,9 @@ struct NodeArgument: ParsableArguments {
     }
 
     private func drainAll(_ isDraining: Bool, _ coordinator: Coordinator) async throws {
-        let answers = try await WholeCluster(coordinator: coordinator).forEach { report in
+        let answers = try await WholeCluster(coordinator: coordinator).forEach { member in
             // The node is named by its id, because names need not differ.
-            try await coordinator.drain(DrainRequest(node: "\(report.member.node)", isDraining: isDraining))
+            try await coordinator.drain(DrainRequest(node: "\(member.node)", isDraining: isDraining))
         }
         var isComplete = true
         for answer in answers {

@@ -19,3 +19,24 @@ struct NodeOptions: ParsableArguments {
     var node: String? { choice.node }
     var format: OutputFormat { display.format }
 }
+
+/// How long a command waits for the node that it asks, and for jobs that no node has now.
+struct ReconnectChoice: ParsableArguments {
+    @Option(
+        name: .customLong("reconnect-for"),
+        help: ArgumentHelp(
+            "How long to wait for a node that is lost, and for jobs that another node is about to take over.",
+            valueName: "time"))
+    var patience = DurationArgument(Defaults.patience)
+}
+
+/// Which jobs a command is about: those of the whole cluster, unless one node's are meant only.
+struct JobsOptions: ParsableArguments {
+    @Flag(help: "Only the jobs of the node that is asked, and not of the whole cluster.")
+    var here = false
+
+    @OptionGroup var asked: NodeOptions
+    @OptionGroup(title: HelpSection.connection) var reconnect: ReconnectChoice
+
+    var format: OutputFormat { asked.format }
+}

@@ -24,16 +24,4 @@ struct JobSelection {
     private static func outcome(of job: JobListing) -> JobState {
         job.state == .done && job.status.failed > 0 ? .failed : JobState(job)
     }
-
-    /// Each job that is named, once.
-    ///
-    /// - Throws: `CommandFailure` where one of them is not there; then none is meant.
-    static func named(_ references: [String], in jobs: [JobListing]) throws -> [JobListing] {
-        var found: [JobListing] = []
-        for reference in references {
-            let job = try JobReference.find(reference, in: jobs)
-            if !found.contains(where: { $0.id == job.id }) { found.append(job) }
-        }
-        return found
-    }
 }

@@ -10,8 +10,13 @@ actor CoordinatorConnection {
     /// How many times the renewed connection led to another node. That is a node that was started again, and its jobs have a new
     /// history.
     private(set) var restarts = 0
-    /// Whether the user has been told that the connection is lost.
+    /// The name of the node that was lost, once the user has been told so.
+    private var lostNode: String?
+    /// Whether the user has been told that the command waits.
     private var isReported = false
+    /// The name of the node that answers, and of the one that had the job when it was last heard of.
+    private var node: String?
+    private var owner: String?
     /// The task that tries to renew the connection, for all calls that wait for it. It ends by itself and belongs to this actor.
     private var renewal: Task<Void, any Error>?
     private let redial: Redial?
@@ -34,6 +39,8 @@ actor CoordinatorConnection {
     /// How long no node may have a job that there was a moment ago: another node takes it over, and has to read its journal. A job
     /// that somebody has deleted is given up then.
     private static let movingTime = Duration.seconds(20)
+    /// How long to wait for jobs that no node takes over by itself: their own one may just be starting again.
+    private static let wordTime = Duration.seconds(10)
 
     /// - Parameters:
     ///   - patience: how long to try to renew the connection; zero where the coordinator is in this process.
@@ -45,6 +52,27 @@ actor CoordinatorConnection {
         self.patience = patience
         self.redial = redial
         isElsewhere = redial != nil
+        node = CoordinatorConnection.name(of: coordinator)
+    }
+
+    private static func name(of coordinator: Coordinator) -> String? {
+        let system = coordinator.actorSystem
+        return system.node == coordinator.id.node
+            ? system.name : system.members.first { $0.node == coordinator.id.node }?.name
+    }
+
+    /// Asks another node from now on, to which there is a link, because it has the job or can find it.
+    func move(to found: Coordinator) {
+        guard found.id != coordinator.id else { return }
+        coordinator = found
+        node = CoordinatorConnection.name(of: found)
+    }
+
+    /// Finds a job, and asks the node that has it from now on.
+    nonisolated func find(_ body: @Sendable (Coordinator) async throws -> FoundJob) async throws -> JobListing {
+        let found = try await call(body)
+        await move(to: found.coordinator)
+        return found.job
     }
 
     /// Sends all messages through a display from now on.
@@ -58,10 +86,13 @@ actor CoordinatorConnection {
     /// Calls the coordinator, and calls it again where the connection was lost or no answer came in time. So `body` may run twice.
     /// The second time, it may be another node that answers for the coordinator.
     ///
-    /// - Parameter isKnown: whether the call is about a job that there was a moment ago.
+    /// - Parameters:
+    ///   - isKnown: whether the call is about a job that there was a moment ago.
+    ///   - owner: the name of the node that has the job, as the answer says it.
     /// - Throws: what `body` throws, where that is neither a lost connection nor a missing answer, or where the patience is over.
     nonisolated func call<Result: Sendable>(
-        aboutKnownJob isKnown: Bool = false, _ body: @Sendable (Coordinator) async throws -> Result
+        aboutKnownJob isKnown: Bool = false, owner: @Sendable (Result) -> String? = { _ in nil },
+        _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {
         /// Since when it has had no answer.
         var lost: ContinuousClock.Instant?
@@ -70,8 +101,15 @@ actor CoordinatorConnection {
             do {
                 let result = try await body(coordinator)
                 answered.withLockedValue { $0 = .now }
-                if lost != nil { await recovered() }
+                if lost != nil { await recovered(owner(result)) } else if isKnown { await note(owner(result)) }
                 return result
+            } catch let error as JobUnknownNow {
+                let time = error.needsWord ? min(patience, CoordinatorConnection.wordTime) : patience
+                let since = lost ?? .now
+                lost = since
+                guard ContinuousClock.now < since + time, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
+                await report(error.message, for: time)
+                try await Task.sleep(for: CoordinatorConnection.pause)
             } catch let error as RemoteError where error.isAboutUnknownJob {
                 // Another node is about to take the job over, if it was there, or if this is not the node that was asked at first.
                 let hasMoved = await restarts > 0
@@ -82,6 +120,7 @@ actor CoordinatorConnection {
                 let since = lost ?? .now
                 lost = since
                 guard ContinuousClock.now < since + time, !hasGivenUp.withLockedValue({ $0 }) else { throw error }
+                if error.mayBeTakenOver { await report(PrintableText.of(error.message), for: time) }
                 try await Task.sleep(for: CoordinatorConnection.pause)
             } catch {
                 guard CoordinatorConnection.isLostConnection(error), !Task.isCancelled else { throw error }
@@ -94,9 +133,34 @@ actor CoordinatorConnection {
         }
     }
 
-    private func recovered() {
-        if isReported { speak("skynode: the node is back") }
-        isReported = false
+    /// Says once that the command waits, and why.
+    private func report(_ reason: String, for time: Duration) {
+        guard !isReported else { return }
+        isReported = true
+        speak("skynode: \(reason); trying again for \(time.components.seconds) s. Ctrl-C ends this, not the job")
+    }
+
+    private func note(_ owner: String?) { if let owner { self.owner = owner } }
+
+    /// Says who answers now, after the user was told that nobody did.
+    ///
+    /// - Parameter now: the name of the node that has the job; `nil` where that is not known.
+    private func recovered(_ now: String?) {
+        defer {
+            (isReported, lostNode) = (false, nil)
+            note(now)
+        }
+        guard isReported else { return }
+        let lost = lostNode.map { PrintableText.of($0) }
+        if let now, let before = owner ?? lostNode, now != before {
+            let before = PrintableText.of(before)
+            speak(
+                "skynode: \(lost == before ? "\(before) was lost; " : "")\(PrintableText.of(now)) goes on with the job")
+        } else if let lost, let node, node != lostNode {
+            speak("skynode: \(lost) was lost; \(PrintableText.of(node)) answers in its place")
+        } else if lost != nil {
+            speak("skynode: the node is back")
+        }
     }
 
     private static func isLostConnection(_ error: any Error) -> Bool {
@@ -118,8 +182,8 @@ actor CoordinatorConnection {
         guard lost.id == coordinator.id else { return }
         guard let redial, ContinuousClock.now < limit else { throw error }
         if renewal == nil {
-            if !isReported {
-                isReported = true
+            if lostNode == nil {
+                lostNode = node
                 let reason =
                     if (error as? RemoteError)?.kind == .noSuchActor {
                         "the node \(UnopenedJobs.words)"
@@ -128,26 +192,19 @@ actor CoordinatorConnection {
                     } else {
                         "the link to the node was lost (\(PrintableText.of("\(error)")))"
                     }
-                speak(
-                    "skynode: \(reason); trying again for \(patience.components.seconds) s. Ctrl-C ends this, not the job"
-                )
+                report(reason, for: patience)
             }
             let moveTime = answered.withLockedValue { $0 } + CoordinatorConnection.ownTime
             renewal = Task {
                 defer { renewal = nil }
                 repeat {
                     try await Task.sleep(for: CoordinatorConnection.pause)
-                    let mayMove = ContinuousClock.now >= moveTime
-                    let found: Coordinator
-                    do {
-                        found = try await redial(coordinator, mayMove)
-                    } catch {
-                        // No time mends a credential that was revoked.
-                        guard LinkCause(error) == .credential else { continue }
-                        throw CommandFailure(.noCluster, PrintableText.of("\(error)"))
+let known = coordinator
+                    guard let found = try await CoordinatorConnection.dial(known, othersAfter: moveTime, redial) else {
+                        continue
                     }
-                    guard found.id != coordinator.id else { return }
-                    coordinator = found
+                    guard found.id != known.id else { return }
+                    move(to: found)
                     restarts += 1
                     return
                 } while ContinuousClock.now < limit && !hasGivenUp.withLockedValue { $0 }
@@ -155,6 +212,39 @@ actor CoordinatorConnection {
             }
         }
         try await renewal?.value
+    }
+
+    /// Dials the node itself, and others beside it from a time on: a node that hangs takes the connection, and then says nothing for
+    /// as long as a handshake may take.
+    private static func dial(
+        _ known: Coordinator, othersAfter moveTime: ContinuousClock.Instant, _ redial: @escaping Redial
+    ) async throws -> Coordinator? {
+        @Sendable func attempt(_ mayMove: Bool) async -> Result<Coordinator?, CommandFailure> {
+            do {
+                return .success(try await redial(known, mayMove))
+            } catch {
+                // No time mends a credential that was revoked.
+                guard LinkCause(error) == .credential else { return .success(nil) }
+                return .failure(CommandFailure(.noCluster, PrintableText.of("\(error)")))
+            }
+        }
+        guard ContinuousClock.now < moveTime else { return try await attempt(true).get() }
+        let (answers, input) = AsyncStream.makeStream(of: Result<Coordinator?, CommandFailure>.self)
+        // These tasks end by themselves, at the latest when a handshake takes too long.
+        Task { input.yield(await attempt(false)) }
+        let others = Task {
+            guard (try? await Task.sleep(until: moveTime, clock: .continuous)) != nil else { return }
+            input.yield(await attempt(true))
+        }
+        defer { others.cancel() }
+        var failures = 0
+        for await answer in answers {
+            if let found = try answer.get() { return found }
+            failures += 1
+            // A node that refuses at once is dialled again soon.
+            if failures == 2 || ContinuousClock.now < moveTime { return nil }
+        }
+        return nil
     }
 
     private func speak(_ text: String) { speaker.withLockedValue { $0 }(text) }

@@ -92,7 +92,9 @@ struct JobWatch {
     ) async throws -> WatchedJob.Event {
         do {
             let isKnown = state.withLockedValue { $0.isKnown }
-            let (batch, restarts) = try await coordinator.call(aboutKnownJob: isKnown) { [coordinator] node in
+            let (batch, restarts) = try await coordinator.call(
+                aboutKnownJob: isKnown, owner: { $0.0.node }
+            ) { [coordinator] node in
                 let restarts = await coordinator.restarts
                 let request = state.withLockedValue { $0.request(restarts: restarts) }
                 return (try await node.events(request), restarts)

@@ -24,12 +24,17 @@ extension NodeOptions {
     }
 
     /// As `with`, for what goes on where the node is lost and comes back.
+    ///
+    /// - Parameter patience: how long it waits for that.
     func following<Result: Sendable>(
         patience: Duration = .zero, _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try await ClusterSession.client(node: node, network: network, log: log, patience: patience) { reach in
             do {
-                return try await whileOpening { try await body(reach) }
+                // Where the connection waits, there is no need to do so here.
+                return try await patience > .zero ? body(reach) : whileOpening { try await body(reach) }
+            } catch let error as JobUnknownNow {
+                throw CommandFailure(.noCluster, error.message)
             } catch let error as RemoteError where error.kind == .noSuchActor {
                 throw CommandFailure(.noCluster, "the node \(UnopenedJobs.words)")
             } catch let error as RemoteError where error.mayBeTakenOver {
@@ -38,5 +43,23 @@ extension NodeOptions {
                 throw CommandFailure(.usage, PrintableText.of(error.message))
             }
         }
+    }
+}
+
+extension JobsOptions {
+    /// Finds jobs and works with them. Where the node that is asked is lost meanwhile, or a job is about to be taken over, both are
+    /// done again.
+    func with<Result: Sendable>(_ body: @Sendable (JobLookup) async throws -> Result) async throws -> Result {
+        let here = here
+        return try await following { connection in
+            try await connection.call { try await body(JobLookup(coordinator: $0, isHere: here)) }
+        }
+    }
+
+    /// As `with`, for work that follows a job through the loss of nodes.
+    func following<Result: Sendable>(
+        _ body: (CoordinatorConnection) async throws -> Result
+    ) async throws -> Result {
+        try await asked.following(patience: reconnect.patience.duration, body)
     }
 }

@@ -16,35 +16,53 @@ struct WholeCluster {
 
     struct Silence: Error {
         var reason: String
+        /// Whether the node answers, and shows no jobs now.
+        var isUnopened = false
     }
 
     let coordinator: Coordinator
 
     /// The time in which a node must be reached and answer, and the number of nodes that are asked at once.
     static let patience = Duration.seconds(5)
-    private static let width = 16
+    private static let width = 64
 
     /// Asks the coordinator of every node. The answers are in the order of the nodes' names.
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Coordinator) async throws -> Value
     ) async throws -> [Answer<Value>] {
-        try await forEach { report in
-            let other = try await coordinator(of: report)
+        try await forEach { member in
+            let other = try await coordinator(of: member)
             return try await body(other)
+        }
+    }
+
+    /// The node that is asked.
+    var ownMember: Member {
+        get async throws {
+            guard let own = try await members.first(where: { $0.node == coordinator.id.node }) else {
+                throw TransportError.notConnected(coordinator.id.node)
+            }
+            return own
+        }
+    }
+
+    private var members: [Member] {
+        get async throws {
+            try await coordinator.membership(MembershipRequest(from: nil, patience: .zero)).members ?? []
         }
     }
 
     /// Runs `body` for every node.
     func forEach<Value: Sendable>(
-        _ body: @escaping @Sendable (NodeReport) async throws -> Value
+        _ body: @escaping @Sendable (Member) async throws -> Value
     ) async throws -> [Answer<Value>] {
-        let reports = try await coordinator.nodes()
+        let members = try await members
         return await withTaskGroup(of: Answer<Value>.self) { group in
-            var waiting = reports[...]
+            var waiting = members[...]
             func next() {
-                guard let report = waiting.popFirst() else { return }
+                guard let member = waiting.popFirst() else { return }
                 group.addTask {
-                    Answer(member: report.member, result: await WholeCluster.limited { try await body(report) })
+                    Answer(member: member, result: await WholeCluster.limited { try await body(member) })
                 }
             }
             for _ in 0..<WholeCluster.width { next() }
@@ -58,12 +76,11 @@ struct WholeCluster {
     }
 
     /// The coordinator of a node. The node is dialled where there is no link to it.
-    private func coordinator(of report: NodeReport) async throws -> Coordinator {
-        if report.isAnswering { return coordinator }
+    private func coordinator(of member: Member) async throws -> Coordinator {
         let system = coordinator.actorSystem
-        let node = report.member.node
-        if !system.isLinked(node) {
-            guard let address = report.member.address else { throw Silence(reason: "it has published no address") }
+        let node = member.node
+        if node != coordinator.id.node, !system.isLinked(node) {
+            guard let address = member.address else { throw Silence(reason: "it has published no address") }
             do {
                 let found = try await system.join(address).node
                 guard found == node else { throw Silence(reason: "at \(address) there is another node") }
@@ -71,7 +88,16 @@ struct WholeCluster {
             } catch HandshakeFailure.refusedByPeer(let refusal) where refusal.reason == .duplicate {
             }
         }
-        return try Coordinator.resolve(id: ActorAddress(node: node, name: Coordinator.wellKnownName), using: system)
+        return try WholeCluster.coordinator(of: member, like: coordinator)
+    }
+
+    /// The coordinator of a node to which there is a link.
+    ///
+    /// - Parameter known: a coordinator that is reached in the same way.
+    static func coordinator(of member: Member, like known: Coordinator) throws -> Coordinator {
+        if member.node == known.id.node { return known }
+        return try Coordinator.resolve(
+            id: ActorAddress(node: member.node, name: Coordinator.wellKnownName), using: known.actorSystem)
     }
 
     private static func limited<Value: Sendable>(
@@ -84,7 +110,7 @@ struct WholeCluster {
                 } catch let silence as Silence {
                     return .failure(silence)
                 } catch let error as RemoteError where error.kind == .noSuchActor {
-                    return .failure(Silence(reason: "it \(UnopenedJobs.words)"))
+                    return .failure(Silence(reason: "it \(UnopenedJobs.words)", isUnopened: true))
                 } catch let error as RemoteError {
                     return .failure(Silence(reason: PrintableText.of(error.message)))
                 } catch {

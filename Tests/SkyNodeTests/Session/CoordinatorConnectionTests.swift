@@ -55,12 +55,67 @@ struct CoordinatorConnectionTests {
         #expect(found == new.coordinator.id)
         #expect(await reach.restarts == 1, "its jobs have a new history")
         let lines = log.withLockedValue { $0 }
-        #expect(lines.count == 2 && lines.last == "skynode: the node is back", "\(lines)")
+        #expect(lines.count == 2 && lines.last == "skynode: old was lost; new answers in its place", "\(lines)")
         let isUnopened = (loss as? RemoteError)?.kind == .noSuchActor
         let words =
             isUnopened ? "skynode: the node does not take or show jobs now" : "skynode: the link to the node was lost ("
         #expect(lines.first?.hasPrefix(words) == true)
         #expect(lines.first?.hasSuffix("trying again for 60 s. Ctrl-C ends this, not the job") == true)
+    }
+
+    @Test func `the node that goes on with a job is named, and one that is started again is back`() async throws {
+        for (answers, words) in [
+            (["pc1", "pc3"], "skynode: pc1 was lost; pc3 goes on with the job"),
+            (["pc1", "pc1"], "skynode: the node is back"),
+            (["pc2", "pc2"], "skynode: the node is back"), (["pc2", "pc3"], "skynode: pc3 goes on with the job"),
+        ] {
+            let (old, new) = (try node("pc1"), try node("pc1"))
+            let log = NIOLockedValueBox<[String]>([])
+            let reach = reach(old.coordinator, patience: .seconds(60), log) { [new] _, _ in new.coordinator }
+            let owners = NIOLockedValueBox(answers)
+            let tries = NIOLockedValueBox(0)
+            for _ in 0..<2 {
+                _ = try await reach.call(aboutKnownJob: true, owner: { $0 }) { coordinator in
+                    let number = tries.withLockedValue { tries in
+                        tries += 1
+                        return tries
+                    }
+                    if number == 2 { throw TransportError.connectionLost(mayHaveRun: true) }
+                    return owners.withLockedValue { $0.removeFirst() }
+                }
+            }
+            #expect(log.withLockedValue { $0 }.last == words, "\(answers)")
+        }
+    }
+
+    @Test func `while a node hangs, the others are asked beside it`() async throws {
+        let (frozen, other) = (try node("frozen"), try node("other"))
+        let log = NIOLockedValueBox<[String]>([])
+        let reach = reach(frozen.coordinator, patience: .seconds(60), log) { _, mayMove in
+            // It takes the connection, and then says nothing.
+            if !mayMove { try await Task.sleep(for: .seconds(3600)) }
+            return other.coordinator
+        }
+        let found = try await reach.call { coordinator in
+            if coordinator.id == frozen.coordinator.id { throw TransportError.connectionLost(mayHaveRun: true) }
+            return coordinator.id
+        }
+        #expect(found == other.coordinator.id, "long before the handshake is given up")
+    }
+
+    @Test func `what no node takes over by itself is waited for some seconds only, and a message says so`() async throws
+    {
+        let node = try node("one")
+        let (log, tries) = (NIOLockedValueBox<[String]>([]), NIOLockedValueBox(0))
+        let reach = reach(node.coordinator, patience: .seconds(60), log) { known, _ in known }
+        let unknown = JobUnknownNow(message: "9 jobs of pc3 wait for it: skynode jobs adopt pc3", needsWord: true)
+        #expect(try await reach.call(failing(unknown, tries)) == 7)
+        #expect(
+            log.withLockedValue { $0 } == [
+                "skynode: \(unknown.message); trying again for 10 s. Ctrl-C ends this, not the job"
+            ])
+        reach.giveUp()
+        await #expect(throws: JobUnknownNow.self) { try await reach.call { _ in throw unknown } }
     }
 
     @Test func `a new link to the same node does not count as a restart`() async throws {

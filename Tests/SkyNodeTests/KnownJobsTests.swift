@@ -1,0 +1,210 @@
+import Base
+import Testing
+
+@testable import SkyCore
+@testable import SkyNode
+@testable import Transport
+
+/// Which jobs a command knows of, from what the nodes of a cluster answer, and what it says of those that are missing.
+struct KnownJobsTests {
+    private typealias Answer = WholeCluster.Answer<[JobListing]>
+
+    private func job(_ id: UInt64, submitted: UInt64 = 0, term: UInt64? = nil) -> JobListing {
+        let status = JobStatus(scheduled: 1, running: 0, completed: 1, failed: 0, retries: 0, nodes: [], elapsed: .zero)
+        return JobListing(
+            id: JobID(rawValue: id), title: "\(id)", state: .done, priority: 0, reason: nil, status: status,
+            submitted: submitted, copies: term.map { CopyReport(term: $0, wanted: 2, copies: [], isWaiting: false) })
+    }
+
+    private func member(_ number: Int) -> Member {
+        Member(node: NodeID(rawValue: UInt64(number)), name: "pc\(number)", address: nil, since: .zero)
+    }
+
+    private func answer(_ number: Int, _ jobs: [JobListing]) -> Answer {
+        Answer(member: member(number), result: .success(jobs))
+    }
+
+    private func silence(_ number: Int, isUnopened: Bool = false) -> Answer {
+        Answer(
+            member: member(number), result: .failure(.init(reason: "no answer", isUnopened: isUnopened)))
+    }
+
+    private func waiting(_ node: String, _ jobs: Int?, needsWord: Bool) -> WaitingJobs {
+        WaitingJobs(
+            node: node, jobs: jobs, keeper: "pc1", address: .hostPort(host: "10.0.0.1", port: 7420),
+            needsWord: needsWord)
+    }
+
+    private func unknownNow(_ known: KnownJobs, _ text: String) -> JobUnknownNow? {
+        do {
+            _ = try known.find(text)
+            return nil
+        } catch {
+            return error as? JobUnknownNow
+        }
+    }
+
+    @Test func `jobs of all nodes are one list, and each is in it once`() throws {
+        let stale = job(0x7f00_0000_0000_0001, submitted: 3, term: 1)
+        let known = KnownJobs([
+            answer(1, [stale, job(0x7f10_0000_0000_0002, submitted: 1)]),
+            answer(2, [job(0x7f00_0000_0000_0001, submitted: 3, term: 2)]), answer(3, []),
+        ])
+        #expect(known.entries.map(\.member.name) == ["pc1", "pc2"], "the oldest first, and the later term")
+        #expect(known.isComplete && known.lines.isEmpty && known.nodeCount == 3)
+        #expect(try known.find("@last").member.name == "pc2")
+        #expect(throws: CommandFailure.self, "ambiguous over two nodes") { try known.find("7f") }
+    }
+
+    @Test func `a node that does not answer is named, and no job is said not to exist`() throws {
+        let known = KnownJobs([answer(1, [job(0x7f00_0000_0000_0001)]), silence(2)])
+        #expect(known.lines == ["the jobs of pc2 are missing: no answer; skynode doctor looks for the reason"])
+        #expect(!known.isComplete)
+        #expect(try known.find("7f").member.name == "pc1")
+        let unknown = try #require(unknownNow(known, "99"))
+        #expect(unknown.message.contains("pc2") && !unknown.needsWord, "\(unknown.message)")
+        #expect(throws: CommandFailure.self, "another one may begin with 7f") { try known.findForSure("7f") }
+        #expect(try known.findForSure("7f00000000000001").member.name == "pc1")
+    }
+
+    @Test func `jobs that are at no node are named, with what lets them go on`() {
+        let lost = KnownJobs([answer(1, [])], waiting: [waiting("pc3", 9, needsWord: true)])
+        #expect(lost.lines == ["9 jobs of pc3 wait for it: skynode jobs adopt pc3 --node 10.0.0.1:7420"])
+        #expect(unknownNow(lost, "99")?.needsWord == true && unknownNow(lost, "@last")?.needsWord == true)
+        let moving = KnownJobs([answer(1, [])], waiting: [waiting("pc3", 1, needsWord: false)])
+        #expect(
+            moving.lines == ["1 job of pc3 is about to be taken over by another node; ask again in a moment"])
+        #expect(unknownNow(moving, "99")?.needsWord == false)
+        let own = KnownJobs([answer(2, [])], waiting: [waiting("pc1", nil, needsWord: true)])
+        #expect(
+            own.lines == [
+                "jobs of pc1 wait for the nodes with copies: skynode jobs unprotect --all --node 10.0.0.1:7420"
+            ])
+        // A node that says so itself is not named twice.
+        let unopened = KnownJobs([silence(1, isUnopened: true)], waiting: [waiting("pc1", 2, needsWord: true)])
+        #expect(unopened.lines == ["the jobs of pc1 are missing: no answer"])
+        #expect(unknownNow(unopened, "99")?.needsWord == true)
+        let starting = KnownJobs([silence(1, isUnopened: true)])
+        #expect(unknownNow(starting, "99")?.needsWord == false, "it opens by itself")
+    }
+
+    @Test func `the fullest copy of what works nowhere counts, and nothing is said of a coordinator without jobs`() {
+        func resting(_ coordinator: UInt64, _ jobs: Int?, _ isDecidable: Bool) -> RestingCoordinator {
+            RestingCoordinator(
+                coordinator: CoordinatorID(rawValue: coordinator), node: "pc\(coordinator)", jobs: jobs,
+                isDecidable: isDecidable)
+        }
+        func census(_ open: Set<UInt64>, _ resting: [RestingCoordinator]?) -> CoordinatorCensus {
+            CoordinatorCensus(kept: [], open: Set(open.map { CoordinatorID(rawValue: $0) }), resting: resting)
+        }
+        let all = WaitingJobs.all(in: [
+            (
+                keeper: member(1),
+                census: census([1], [resting(2, 3, false), resting(3, 1, false), resting(4, 0, false)])
+            ),
+            (keeper: member(2), census: census([2], [resting(3, 2, true), resting(1, 7, true)])),
+            (keeper: member(5), census: census([5], nil)),
+        ])
+        #expect(all.count == 1 && all.first?.node == "pc3" && all.first?.jobs == 2 && all.first?.keeper == "pc2")
+        #expect(all.first?.needsWord == false, "one of its nodes can take over")
+    }
+
+    // MARK: - Any cluster
+
+    /// A cluster as it is, whoever is asked.
+    private struct Cluster {
+        var jobs: [[JobListing]]
+        var silent: Set<Int>
+        /// Jobs of a coordinator that works nowhere.
+        var resting: [JobListing]
+
+        init(_ random: inout SplitMix64) {
+            let nodes = Int.random(in: 1...5, using: &random)
+            var number: UInt64 = 0
+            func some(_ count: Int, _ random: inout SplitMix64) -> [JobListing] {
+                (0..<count).map { _ in
+                    number += 1
+                    // Few first digits, so that jobs of different nodes begin alike.
+                    let id = UInt64.random(in: 0..<4, using: &random) << 60 | number
+                    return KnownJobsTests().job(id, submitted: .random(in: 0..<20, using: &random))
+                }
+            }
+            jobs = (0..<nodes).map { _ in some(.random(in: 0...3, using: &random), &random) }
+            // The node that is asked answers.
+            silent = Set((1..<max(1, nodes) + 1).filter { $0 < nodes && Int.random(in: 0..<4, using: &random) == 0 })
+            resting = Bool.random(using: &random) ? [] : some(.random(in: 0...2, using: &random), &random)
+        }
+    }
+
+    /// How a lookup would go wrong.
+    private enum Flaw {
+        case stopsAtOneNode
+    }
+
+    private func known(_ cluster: Cluster, _ flaw: Flaw?) -> KnownJobs {
+        var answers = cluster.jobs.indices.map {
+            cluster.silent.contains($0) ? silence($0) : answer($0, cluster.jobs[$0])
+        }
+        if flaw == .stopsAtOneNode { answers = [answers[0]] }
+        let resting = cluster.resting.count
+        return KnownJobs(answers, waiting: resting == 0 ? [] : [waiting("pc9", resting, needsWord: true)])
+    }
+
+    /// What is wrong with the answers to all questions about a cluster.
+    private func violations(_ cluster: Cluster, _ flaw: Flaw?, _ seen: inout Set<String>) -> [String] {
+        let known = known(cluster, flaw)
+        let all = cluster.jobs.flatMap(\.self) + cluster.resting
+        let answering = cluster.jobs.indices.filter { !cluster.silent.contains($0) }.flatMap { cluster.jobs[$0] }
+        var violations: [String] = []
+        if all.count > known.entries.count, known.isComplete || known.lines.isEmpty {
+            violations.append("fewer jobs are listed than there are, and nothing says so")
+        }
+        let texts = ["0", "1", "2", "3", "@last", "ffffffffffffffff"] + all.map { "\($0.id)" }
+        for text in texts {
+            let meant = text == "@last" ? answering : answering.filter { "\($0.id)".hasPrefix(text) }
+            do {
+                let found = try known.find(text).job
+                seen.insert("found")
+                if text == "@last", known.isComplete, found.submitted != all.map(\.submitted).max() {
+                    violations.append("@last is not the newest")
+                }
+                if text != "@last", meant.count != 1 { violations.append("\(text) is ambiguous") }
+            } catch let error as JobUnknownNow {
+                seen.insert("unknown now")
+                if error.message.isEmpty || !meant.isEmpty { violations.append("\(text) is known") }
+            } catch {
+                let words = (error as? CommandFailure)?.message ?? ""
+                if words.contains("begin with") {
+                    seen.insert("ambiguous")
+                    if meant.count < 2 { violations.append("\(text) is not ambiguous") }
+                } else {
+                    seen.insert("unknown")
+                    if text == "@last" ? !all.isEmpty : all.contains(where: { "\($0.id)".hasPrefix(text) }) {
+                        violations.append("\(text) exists")
+                    }
+                }
+            }
+        }
+        return violations
+    }
+
+    @Test func `in any cluster a job is found, or is said to be missing, and only what does not exist is said not to`()
+    {
+        var seen: Set<String> = []
+        for seed in 0..<1000 as Range<UInt64> {
+            var random = SplitMix64(seed: seed)
+            let found = violations(Cluster(&random), nil, &seen)
+            #expect(found.isEmpty, "seed \(seed): \(found)")
+        }
+        #expect(seen == ["found", "unknown now", "ambiguous", "unknown"])
+    }
+
+    @Test func `a lookup that stops at one node is found`() {
+        var seen: Set<String> = []
+        let first = (0..<1000 as Range<UInt64>).first { seed in
+            var random = SplitMix64(seed: seed)
+            return !violations(Cluster(&random), .stopsAtOneNode, &seen).isEmpty
+        }
+        #expect(first != nil)
+    }
+}
