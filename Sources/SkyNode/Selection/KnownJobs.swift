@@ -98,7 +98,8 @@ struct KnownJobs: Sendable {
             }
             return newest
         }
-        let found = text.isEmpty ? [] : entries.filter { $0.job.id.description.hasPrefix(text.lowercased()) }
+        let digits = text.lowercased()
+        let found = digits.isEmpty ? [] : entries.filter { $0.job.id.description.hasPrefix(digits) }
         guard let entry = found.first else {
             try check("there is no job \(PrintableText.of(text)) at the nodes that answer")
             throw CommandFailure(.usage, "there is no job \(PrintableText.of(text)); \(advice)")
