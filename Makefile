@@ -100,7 +100,7 @@ job-simulation: export JOB_SIMULATION_SEEDS = $(SEEDS)
 job-simulation: setup
 	@$(SWIFT) build -c release --build-tests -Xswiftc -enable-testing --scratch-path .build/simulation
 	@$(SWIFT) test -c release --skip-build -Xswiftc -enable-testing --scratch-path .build/simulation \
-		--filter '^SkyCoreTests\.(Cluster|Replica|ReplicatedJobs)SimulationTests'
+		--filter '^SkyCoreTests\.(Cluster|Replica|ReplicatedJobs|MixedJobs)SimulationTests'
 
 # Ten thousand damaged files and as many damaged coordinates, scanned by two nodes; make mutations COUNT=500
 mutations: COUNT = 10000

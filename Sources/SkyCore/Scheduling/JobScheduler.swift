@@ -75,6 +75,14 @@ package struct JobScheduler {
         jobs[job]?.progress
     }
 
+    /// Whether a node is here that may take a job's tasks. It need not have slots.
+    func hasNode(for job: JobID) -> Bool { jobs.hasNode(for: job) }
+
+    /// The names and ids of the nodes that are here.
+    var nodeNames: Set<String> {
+        Set(roster.order.flatMap { [roster[$0]?.name ?? "", $0.description] })
+    }
+
     /// Attempts of a job under way, by node.
     package func runningByNode(_ job: JobID) -> [NodeID: Int] {
         jobs[job]?.runningAttempts().reduce(into: [:]) { $0[$1.node, default: 0] += 1 } ?? [:]
@@ -110,10 +118,10 @@ package struct JobScheduler {
     private mutating func apply(_ event: Event) {
         switch event {
         case .submitted(let job, let tasks, let options, let submitter):
-            if jobs.insert(job, options, by: submitter) { jobs.update(job) { $0.add(tasks) } }
+            if jobs.insert(job, options, by: submitter, roster: roster) { jobs.update(job) { $0.add(tasks) } }
         case .restored(
             let job, let tasks, let completed, let failed, let risks, let isSealed, let options, let submitter):
-            guard jobs.insert(job, options, by: submitter) else { return }
+            guard jobs.insert(job, options, by: submitter, roster: roster) else { return }
             jobs.update(job) { record in
                 record.restore(tasks, completed: completed, failed: failed)
                 record.isSealed = isSealed
@@ -132,7 +140,9 @@ package struct JobScheduler {
             jobs.update(job) { $0.isSealed = true }
             finishIfDone(job)
         case .nodeJoined(let node, let name, let measuresAlike):
+            guard !roster.isLive(node) else { return }
             roster.insert(node, name: name, measuresAlike: measuresAlike)
+            if let record = roster[node] { jobs.nodeJoined(record) }
             updateLookahead()
         case .nodeLost(let node):
             nodeLost(node)

@@ -84,7 +84,8 @@ extension JobScheduler {
         require(.hasRoom) { $0.running.count < $0.slots }
         var people: Set<Int> = []
         for other in jobs.ids where other != job {
-            guard let other = jobs[other], other.ready > 0 else { continue }
+            guard let other = jobs[other], other.ready > 0, jobs.selections.meet(record.selection, other.selection)
+            else { continue }
             if other.options.priority > record.options.priority { waiting.jobsAhead += 1 }
             guard other.options.priority == record.options.priority else { continue }
             waiting.jobsBeside += 1

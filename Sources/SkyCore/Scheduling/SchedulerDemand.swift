@@ -3,30 +3,34 @@ import Transport
 extension JobScheduler {
     /// How many slots to demand, and when to give some back.
     ///
-    /// On each node we demand a slot for each task that waits and for each attempt that runs there, rounded up to powers of
-    /// two so that a demand does not change with every task. The demand is never less than what is needed and never more
-    /// than twice that. When nothing waits, it is exactly what runs there. A higher demand is sent at once. A lower demand
+    /// On each node we demand a slot for each attempt that runs there and for each task that waits and that the node may take, rounded up
+    /// to powers of two so that a demand does not change with every task. The demand is never less than what is needed and less than
+    /// twice that. When nothing waits, it is exactly what runs there. A higher demand is sent at once. A lower demand
     /// waits for `releaseDelay`, and is then sent for all nodes together.
     struct Demands {
-        /// The number of waiting tasks, rounded up, when the demands were last updated.
-        var level = 0
+        /// The version of the people's tasks for which every node was considered.
+        var tasksVersion = 0
+        /// How many speculative attempts found no slot, rounded up, when every node was considered.
+        var speculations = 0
         /// The version of the roster for which every node was considered.
         var rosterVersion = 0
         /// When demands are lowered; nil while no demand is to be lowered.
         var releaseDue: Duration?
     }
 
-    /// Returns the changes of our demands as actions. Looks at all nodes only when the number of waiting tasks has doubled
+    /// Returns the changes of our demands as actions. Looks at all nodes only when a number of waiting tasks has doubled
     /// or halved, when nodes have come or gone, or when slots are due to be given back.
     mutating func updateDemand() {
-        let waiting = jobs.waiting + speculationsWanted
-        let level = waiting == 0 ? 0 : roundedUp(min(waiting, policy.demandLimit))
+        let speculations = WaitingTasks.roundedUp(speculationsWanted)
         let isRelease = demands.releaseDue.map { $0 <= now } ?? false
         if isRelease { demands.releaseDue = nil }
-        let concernsAll = level != demands.level || roster.version != demands.rosterVersion || isRelease
-        demands.level = level
+        let isSame =
+            demands.tasksVersion == jobs.people.version && demands.rosterVersion == roster.version
+            && demands.speculations == speculations
+        demands.tasksVersion = jobs.people.version
         demands.rosterVersion = roster.version
-        let nodes = concernsAll ? roster.order : roster.changed
+        demands.speculations = speculations
+        let nodes = isSame && !isRelease ? roster.changed : roster.order
         for node in nodes { demand(on: node, mayLower: isRelease || policy.releaseDelay <= .zero) }
         roster.forgetChanges()
     }
@@ -49,16 +53,9 @@ extension JobScheduler {
 
     private func demand(on record: NodeRecord) -> Int {
         let running = record.running.count
-        guard demands.level > 0, !record.isDraining else { return running }
-        let waiting = jobs.isRestricted ? jobs.waiting(for: record) + speculationsWanted : demands.level
+        guard !record.isDraining else { return running }
+        let waiting = jobs.waiting(for: record.id) + demands.speculations
         guard waiting > 0 else { return running }
-        let level = roundedUp(min(waiting, demands.level))
-        return max(running, min(policy.demandLimit, level + (running == 0 ? 0 : roundedUp(running))))
-    }
-
-    private func roundedUp(_ count: Int) -> Int {
-        var power = 1
-        while power < count { power <<= 1 }
-        return power
+        return max(running, min(policy.demandLimit, waiting + WaitingTasks.roundedUp(running)))
     }
 }

@@ -2,7 +2,7 @@ import Transport
 
 extension JobScheduler {
     /// How long to wait before searching again when a search stopped at its limit: soon for a person, rare for a processor.
-    private static let searchInterval: Duration = .milliseconds(10)
+    static let searchInterval: Duration = .milliseconds(10)
 
     /// Fills free slots until none is free or no task may go there. The least loaded node comes first, and jobs take turns.
     mutating func dispatch() {
@@ -23,7 +23,7 @@ extension JobScheduler {
         }
     }
 
-    private mutating func searchAgain(at due: Duration) { nextSearch = min(nextSearch ?? due, due) }
+    mutating func searchAgain(at due: Duration) { nextSearch = min(nextSearch ?? due, due) }
 
     func expectedTime(of attempt: AttemptID) -> Int { jobs.expectedTime(of: attempt.job) }
 

@@ -16,34 +16,51 @@ extension JobScheduler {
         var reserved: (job: JobID, person: Int?)?
     }
 
-    /// Sets a node aside for the next task, and sends the task there once nothing else runs there.
+    /// Sets a node aside for the next task, and sends the task there once nothing else runs there. A task for which no node has slots
+    /// lets the others go first: its nodes may never come back.
     mutating func isolate() {
         guard !isolation.waiting.isEmpty, isolation.attempt == nil else { return }
-        guard let next = nextSuspect(), let record = jobs[next.job], let task = record[next.entry.task] else {
-            return endIsolation()
-        }
-        // As where a task waits for any node, making it ready ends it. Nodes that could reach its input may have left meanwhile.
-        guard hasSomewhereToGo(next.entry.task, of: next.job) else {
-            isolation.waiting.removeFirst()
-            endIsolation()
-            makeReady(next.entry.task, of: next.job)
-            return isolate()
-        }
-        // The node's slots may have gone to another coordinator.
-        if let node = isolation.node, (roster[node]?.slots ?? 0) == 0 || roster[node]?.isDraining == true {
-            endIsolation()
-        }
-        if isolation.node == nil {
+        let limit = max(1, policy.searchLimit)
+        let isCutShort = isolation.waiting.count > limit
+        for _ in 0..<min(isolation.waiting.count, limit) {
+            guard let next = nextSuspect(), let record = jobs[next.job], let task = record[next.entry.task] else {
+                return endIsolation()
+            }
             let placement = task.placement(in: roster, barred: roster.barred(for: record.options))
-            guard let node = emptiest(for: placement) else { return }
-            isolation.node = node
-            roster.update(node) { $0.isSetAside = true }
+            // As where a task waits for any node, making it ready ends it. Nodes that could reach its input may have left meanwhile.
+            guard placement.choice(in: roster) != .none else {
+                isolation.waiting.removeFirst()
+                endIsolation()
+                makeReady(next.entry.task, of: next.job)
+                continue
+            }
+            // The node's slots may have gone to another coordinator, and the task for which it was set aside may have ended.
+            if let node = isolation.node,
+                (roster[node]?.slots ?? 0) == 0 || roster[node]?.isDraining == true
+                    || !placement.allows(node, choice: .any, local: roster.local)
+            {
+                endIsolation()
+            }
+            if isolation.node == nil, let node = emptiest(for: placement) {
+                isolation.node = node
+                roster.update(node) { $0.isSetAside = true }
+            }
+            guard let node = isolation.node else {
+                endIsolation()
+                isolation.waiting.append(isolation.waiting.removeFirst())
+                continue
+            }
+            return isolate(next, on: node)
         }
+        if isCutShort { searchAgain(at: now + Self.searchInterval) }
+    }
+
+    private mutating func isolate(_ next: (job: JobID, entry: RetryEntry), on node: NodeID) {
         if isolation.reserved?.job != next.job {
             endReservation()
             isolation.reserved = (next.job, jobs.hold(for: next.job))
         }
-        guard let node = isolation.node, roster[node]?.running.isEmpty == true else { return }
+        guard roster[node]?.running.isEmpty == true else { return }
         isolation.waiting.removeFirst()
         guard let number = jobs.update(next.job, { $0.start(next.entry.task, on: node) }) else { return }
         let attempt = AttemptID(job: next.job, task: TaskID(next.entry.task), number: number, generation: generation)

@@ -90,6 +90,7 @@ extension JobScheduler {
     /// Gives up the attempts on a node that is gone, and lets their tasks run elsewhere.
     mutating func nodeLost(_ node: NodeID) {
         guard let record = roster.remove(node) else { return }
+        jobs.nodeLost(node)
         for sent in record.running.values { jobs.release(sent.person) }
         let wasAlone = isolation.node == node && isolation.attempt != nil
         if isolation.node == node { endIsolation() }

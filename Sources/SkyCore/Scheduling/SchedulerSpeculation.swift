@@ -5,8 +5,8 @@ extension JobScheduler {
     /// wait for a node that is slow or frozen. The first result counts, and the other attempt is stopped.
     mutating func addSpeculativeAttempts() {
         nextSpeculation = nil
-        // Work that waits has the first claim to idle slots.
-        guard jobs.ready == 0, roster.usableCount > 1 else {
+        // Work that waits has the first claim to the slots of the nodes that may take it.
+        guard roster.usableCount > 1, jobs.leavesNodeIdle(in: roster) else {
             speculationsWanted = 0
             return
         }

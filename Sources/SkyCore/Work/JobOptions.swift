@@ -41,5 +41,5 @@ package struct JobOptions: Hashable, Codable, Sendable {
     var isRestricted: Bool { namesNodes || needsAlike == true }
 
     /// Whether the submitter said where the job may run.
-    var namesNodes: Bool { !use.isEmpty || !avoid.isEmpty }
+    package var namesNodes: Bool { !use.isEmpty || !avoid.isEmpty }
 }

@@ -6,6 +6,8 @@ import Transport
 struct JobRecord {
     let id: JobID
     let options: JobOptions
+    /// The nodes that may take its tasks, by their number among all selections.
+    let selection: Int
     /// The person who submitted it, by the place among all people.
     let person: Int
     /// How many slots the person's jobs may hold for this one to get another; `nil` for no limit.
@@ -17,6 +19,8 @@ struct JobRecord {
     var isSealed = false
     /// Whether the job is in the rotation of jobs that have something to run.
     var isInRotation = false
+    /// When it went to the end of the rotation, as a number that increases.
+    var turn: UInt64 = 0
 
     /// Tasks with an attempt under way.
     private(set) var running = 0
@@ -38,9 +42,10 @@ struct JobRecord {
     var leftSince: Duration?
     private let generation: UInt64
 
-    init(id: JobID, options: JobOptions, person: Int, slotLimit: Int?, generation: UInt64) {
+    init(id: JobID, options: JobOptions, selection: Int, person: Int, slotLimit: Int?, generation: UInt64) {
         self.id = id
         self.options = options
+        self.selection = selection
         self.person = person
         self.slotLimit = slotLimit
         self.generation = generation

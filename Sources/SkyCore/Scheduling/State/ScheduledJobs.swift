@@ -4,16 +4,17 @@ import Transport
 struct ScheduledJobs {
     /// The tasks of all jobs: those that could run now, and all that will run.
     private(set) var tasks = ScheduledPeople.Tasks()
-    /// The tasks of the jobs that are withheld.
-    private var withheld = ScheduledPeople.Tasks()
+    /// The tasks of the jobs that get no slot, whatever slots are free: those that are withheld, and those that no live node may take.
+    private var uncounted = ScheduledPeople.Tasks()
     private(set) var people = ScheduledPeople()
+    private(set) var selections = NodeSelections()
 
     /// The records are in an array, so that a record is read where it is. A dictionary would hand out a copy, reference
     /// counts included.
     private var records: [JobRecord] = []
     private var position: [JobID: Int] = [:]
-    /// Jobs with something to run. The one that was served longest ago comes first.
-    private var rotation: [JobID] = []
+    /// How often a job went to the end of its rotation.
+    private var turns: UInt64 = 0
     private let generation: UInt64
 
     init(generation: UInt64) {
@@ -23,10 +24,10 @@ struct ScheduledJobs {
     var ids: [JobID] { position.keys.sorted() }
 
     /// Tasks that could run now on a free slot.
-    var ready: Int { tasks.ready - withheld.ready - people.blocked.ready }
+    var ready: Int { tasks.ready - uncounted.ready - people.blocked.ready }
 
     /// Tasks that wait for slots of nodes, now or after a pause.
-    var waiting: Int { tasks.waiting - withheld.waiting - people.blocked.waiting }
+    var waiting: Int { tasks.waiting - uncounted.waiting - people.blocked.waiting }
 
     subscript(job: JobID) -> JobRecord? { position[job].map { records[$0] } }
 
@@ -46,39 +47,69 @@ struct ScheduledJobs {
     /// Whether any job has an input that nodes without it have to fetch.
     var hasHolders: Bool { records.contains { $0.locality.holder != nil } }
 
-    /// Whether any job does not use all nodes.
-    var isRestricted: Bool { records.contains { $0.options.isRestricted } }
-
-    /// How many tasks will run and may run on that node.
-    func waiting(for node: NodeRecord) -> Int {
-        records.reduce(0) { $0 + ($1.options.allows(node) ? $1.waiting : 0) }
-    }
-
     /// Inserts a new job. Returns `false` if it is here already.
-    mutating func insert(_ job: JobID, _ options: JobOptions, by submitter: JobSubmitter) -> Bool {
+    mutating func insert(_ job: JobID, _ options: JobOptions, by submitter: JobSubmitter, roster: Roster) -> Bool {
         guard position[job] == nil else { return false }
         position[job] = records.count
         let person = people.add(submitter)
         records.append(
             JobRecord(
-                id: job, options: options, person: person, slotLimit: submitter.slots, generation: generation))
+                id: job, options: options, selection: selections.insert(job, options, roster: roster), person: person,
+                slotLimit: submitter.slots, generation: generation))
         return true
     }
 
     mutating func remove(_ job: JobID) -> JobRecord? {
-        guard let index = position.removeValue(forKey: job) else { return nil }
+        guard let index = position[job] else { return nil }
         let record = records[index]
+        endRotation(index)
+        count(index, .init() - record.tasks)
+        people.remove(limit: record.slotLimit, of: record.person)
+        selections.remove(job, from: record.selection)
+        tasks = tasks - record.tasks
+        position[job] = nil
         let last = records.removeLast()
         if index < records.count {
             records[index] = last
             position[last.id] = index
         }
-        let removed = record.tasks
-        tasks = tasks - removed
-        if record.isWithheld { withheld = withheld - removed }
-        people.remove(limit: record.slotLimit, record.isWithheld ? .init() : removed, of: record.person)
-        rotation.removeAll { $0 == job }
         return record
+    }
+
+    // MARK: - Nodes
+
+    /// A node has joined. Jobs that had to wait for it take part from now on.
+    mutating func nodeJoined(_ node: NodeRecord) {
+        let selecting = selections.selecting(node)
+        recount(jobs(in: selecting.filter { !selections.isPlaced($0) })) { jobs in
+            jobs.people.nodeJoined(node.id, in: selecting)
+            jobs.selections.nodeJoined(node.id, in: selecting)
+        }
+    }
+
+    /// A node is gone. Jobs that no other node may take wait until one joins.
+    mutating func nodeLost(_ node: NodeID) {
+        recount(jobs(in: selections.selectingOnly(node))) { jobs in
+            jobs.people.nodeLost(node)
+            jobs.selections.nodeLost(node)
+        }
+    }
+
+    /// How many tasks wait for slots of a node that may take them, rounded up. `ScheduledPeople.version` says when that has changed.
+    func waiting(for node: NodeID) -> Int { people.waiting(for: node) }
+
+    /// Whether a live node may take a job's tasks.
+    func hasNode(for job: JobID) -> Bool { position[job].map { selections.isPlaced(records[$0].selection) } ?? true }
+
+    /// Whether a usable node may take none of the tasks that could run now.
+    func leavesNodeIdle(in roster: Roster) -> Bool {
+        ready == 0
+            || !selections.isReadyEverywhere(roster.order.count)
+                && roster.order.contains { roster.isUsable($0) && selections.ready(on: $0) == 0 }
+    }
+
+    private func jobs(in selections: [Int]) -> [Int] {
+        selections.flatMap { self.selections.jobs($0) }.sorted().compactMap { position[$0] }
     }
 
     // MARK: - What people hold
@@ -86,10 +117,7 @@ struct ScheduledJobs {
     /// Lets a job get no slot (`true`), or lets it get slots again.
     mutating func withhold(_ job: JobID, _ isWithheld: Bool) {
         guard let index = position[job], records[index].isWithheld != isWithheld else { return }
-        records[index].isWithheld = isWithheld
-        let (tasks, none) = (records[index].tasks, ScheduledPeople.Tasks())
-        withheld += isWithheld ? tasks : none - tasks
-        people.add(isWithheld ? none - tasks : tasks, to: records[index].person)
+        recount([index]) { $0.records[index].isWithheld = isWithheld }
     }
 
     /// Whether a job may get another slot.
@@ -122,10 +150,7 @@ struct ScheduledJobs {
         let before = records[index].tasks
         let result = change(&records[index])
         recount(index, before)
-        if records[index].ready > 0, !records[index].isInRotation {
-            records[index].isInRotation = true
-            rotation.append(job)
-        }
+        rotate(index)
         return result
     }
 
@@ -139,87 +164,149 @@ struct ScheduledJobs {
     ) -> (attempt: AttemptID?, isCutShort: Bool, leavesUntil: Duration?) {
         var isCutShort = false
         var leavesUntil: Duration?
-        var tried: Set<JobID> = []
-        while let turn = nextTurn(except: tried, node: node, roster: roster, spareTime: spareTime) {
-            let job = rotation[turn]
-            guard let index = position[job] else { break }
+        guard let first = nextTurn(on: node, roster: roster, spareTime: spareTime) else { return (nil, false, nil) }
+        // The others are put into order only where the first has nothing for this node.
+        var others: [Int]?
+        var turn = Optional(first)
+        while let index = turn {
             // If there is other work, the node does not have to wait for the end of this job.
-            if records[index].options.sharesInput == true, records[index].ready == tasks.ready,
+            if records[index].options.sharesInput == true, records[index].ready == selections.ready(on: node),
                 let until = SlowNode.leaves(&records[index], node, roster: roster, now: now, policy: policy)
             {
                 leavesUntil = until
-                tried.insert(job)
-                continue
+            } else {
+                let before = records[index].tasks
+                let found = records[index].claim(for: node, roster: roster, limit: max(1, policy.searchLimit))
+                recount(index, before)
+                if records[index].ready == 0 || selections.rotating > 1 { endRotation(index) }
+                rotate(index)
+                if let claimed = found.claimed {
+                    people.serve(records[index].person)
+                    let attempt = AttemptID(
+                        job: records[index].id, task: TaskID(claimed.task), number: claimed.number,
+                        generation: generation)
+                    return (attempt, false, leavesUntil)
+                }
+                if found.isCutShort { isCutShort = true }
             }
-            let before = records[index].tasks
-            let found = records[index].claim(for: node, roster: roster, limit: max(1, policy.searchLimit))
-            recount(index, before)
-            if records[index].ready == 0 {
-                records[index].isInRotation = false
-                rotation.remove(at: turn)
-            } else if rotation.count > 1 {
-                rotation.remove(at: turn)
-                rotation.append(job)
+            if others == nil {
+                others = turns(on: node, roster: roster, spareTime: spareTime, except: first)
             }
-            if let claimed = found.claimed {
-                people.serve(records[index].person)
-                return (
-                    AttemptID(job: job, task: TaskID(claimed.task), number: claimed.number, generation: generation),
-                    false, leavesUntil
-                )
-            }
-            if found.isCutShort { isCutShort = true }
-            tried.insert(job)
+            turn = others?.popLast()
         }
         return (nil, isCutShort, leavesUntil)
     }
+
+    /// What decides whose turn it is; the lowest comes first.
+    private typealias Rank = (Int, Int, UInt64, Int, UInt64)
 
     /// Chooses the job of the highest priority; among equals, one of the person who holds the fewest slots, or was served longest
     /// ago; of that person's jobs the one with the fewest running tasks; among equals again, the one that was served longest ago.
     /// Therefore people have equal numbers of slots for jobs of equal priority, and so have the jobs of one person, however long
     /// their tasks take. `JobLocality` lowers the number of running tasks for jobs that the node itself began, and raises it for
     /// jobs that other nodes began.
-    private func nextTurn(except tried: Set<JobID>, node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
-        var best: (turn: Int, rank: (Int, Int, UInt64, Int))?
-        let isShared = people.count > 1
-        for (turn, job) in rotation.enumerated() {
-            guard let index = position[job] else { continue }
-            let person = records[index].person
-            let (held, served) = isShared ? (people.held(by: person), people.turn(of: person)) : (0, 0)
-            var running = records[index].running
-            if records[index].options.sharesInput == true, rotation.count > 1,
-                let record = roster[node]
-            {
-                running += records[index].locality.bias(for: record, roster: roster)
+    ///
+    /// Only jobs that the node may take are looked at, so that jobs that wait for other nodes cost nothing.
+    private func nextTurn(on node: NodeID, roster: Roster, spareTime: Int?) -> Int? {
+        var best: (index: Int, rank: Rank)?
+        for selection in selections.active where selections.selects(selection, node) {
+            for job in selections.rotation(selection) {
+                guard let index = position[job] else { continue }
+                let rank = rank(index, on: node, roster: roster)
+                if let best, rank >= best.rank { continue }
+                if !mayGo(index, to: node, roster: roster, spareTime: spareTime) { continue }
+                best = (index, rank)
             }
-            let rank = (-records[index].options.priority, held, served, running)
-            if let best, rank >= best.rank { continue }
-            if !tried.isEmpty, tried.contains(job) { continue }
-            if !mayHold(index) { continue }
-            if let spareTime, records[index].expectedTime > spareTime,
-                !looksAhead(records[index].locality.holder, on: node, roster: roster)
-            {
-                continue
-            }
-            if records[index].options.isRestricted, !roster.allows(node, for: records[index].options) { continue }
-            best = (turn, rank)
         }
-        return best?.turn
+        return best?.index
     }
 
-    /// Whether a task of a job may wait on a node while its input is fetched. It may if there are enough tasks for all
-    /// other slots.
-    ///
-    /// - Parameter holder: the node that has the job's input.
-    private func looksAhead(_ holder: NodeID?, on node: NodeID, roster: Roster) -> Bool {
-        guard let holder, holder != node, roster[node]?.canLookAhead == true else { return false }
-        return ready > roster.slots
+    /// The jobs that may go to a node, apart from one. The one whose turn it is comes last.
+    private func turns(on node: NodeID, roster: Roster, spareTime: Int?, except first: Int) -> [Int] {
+        var turns: [(index: Int, rank: Rank)] = []
+        for selection in selections.active where selections.selects(selection, node) {
+            for job in selections.rotation(selection) {
+                guard let index = position[job], index != first,
+                    mayGo(index, to: node, roster: roster, spareTime: spareTime)
+                else { continue }
+                turns.append((index, rank(index, on: node, roster: roster)))
+            }
+        }
+        return turns.sorted { $0.rank > $1.rank }.map(\.index)
+    }
+
+    private func rank(_ index: Int, on node: NodeID, roster: Roster) -> Rank {
+        let person = records[index].person
+        let isShared = people.count > 1
+        let (held, served) = isShared ? (people.held(by: person), people.turn(of: person)) : (0, 0)
+        var running = records[index].running
+        if records[index].options.sharesInput == true, selections.rotating > 1, let record = roster[node] {
+            running += records[index].locality.bias(for: record, roster: roster)
+        }
+        return (-records[index].options.priority, held, served, running, records[index].turn)
+    }
+
+    private func mayGo(_ index: Int, to node: NodeID, roster: Roster, spareTime: Int?) -> Bool {
+        guard mayHold(index) else { return false }
+        guard let spareTime, records[index].expectedTime > spareTime else { return true }
+        return looksAhead(index, on: node, roster: roster)
+    }
+
+    /// Whether a task of a job may wait on a node while its input is fetched. It may if there are enough tasks for all other slots of
+    /// the nodes that may take them.
+    private func looksAhead(_ index: Int, on node: NodeID, roster: Roster) -> Bool {
+        guard let holder = records[index].locality.holder, holder != node, roster[node]?.canLookAhead == true else {
+            return false
+        }
+        let selection = records[index].selection
+        let slots =
+            selection == NodeSelections.everyNode
+            ? roster.slots : selections.nodes(selection).reduce(0) { $0 + (roster[$1]?.slots ?? 0) }
+        return min(ready, selections.ready(selection)) > slots
+    }
+
+    // MARK: - Counting
+
+    private mutating func rotate(_ index: Int) {
+        guard records[index].ready > 0, !records[index].isInRotation, selections.isPlaced(records[index].selection)
+        else { return }
+        records[index].isInRotation = true
+        turns += 1
+        records[index].turn = turns
+        selections.rotate(records[index].id, in: records[index].selection)
+    }
+
+    private mutating func endRotation(_ index: Int) {
+        guard records[index].isInRotation else { return }
+        records[index].isInRotation = false
+        selections.endRotation(of: records[index].id, in: records[index].selection)
+    }
+
+    /// Makes a change that decides which of some jobs are counted.
+    private mutating func recount(_ indices: [Int], _ change: (inout ScheduledJobs) -> Void) {
+        for index in indices {
+            count(index, .init() - records[index].tasks)
+            endRotation(index)
+        }
+        change(&self)
+        for index in indices {
+            count(index, records[index].tasks)
+            rotate(index)
+        }
     }
 
     private mutating func recount(_ index: Int, _ before: ScheduledPeople.Tasks) {
         let change = records[index].tasks - before
         guard change.ready != 0 || change.waiting != 0 else { return }
         tasks += change
-        if records[index].isWithheld { withheld += change } else { people.add(change, to: records[index].person) }
+        count(index, change)
+    }
+
+    /// Counts so many more tasks of a job, for its person and its nodes or among those that get no slot.
+    private mutating func count(_ index: Int, _ tasks: ScheduledPeople.Tasks) {
+        let selection = records[index].selection
+        guard !records[index].isWithheld, selections.isPlaced(selection) else { return uncounted += tasks }
+        people.add(tasks, for: selection, of: selections, to: records[index].person)
+        selections.add(ready: tasks.ready, to: selection)
     }
 }
