@@ -51,6 +51,26 @@ enum JobHandover {
         }
     }
 
+    /// Submits a job.
+    ///
+    /// - Returns: why it cannot go on at present, where it names nodes and they may not be there.
+    private static func handOver(
+        _ submission: Submission, to coordinator: CoordinatorConnection
+    ) async throws -> (job: JobID, paused: String?) {
+        guard submission.request.options.namesNodes else { return (try await submit(submission, to: coordinator), nil) }
+        let started = try await start(submission, at: coordinator)
+        return (started.job, started.batch.status.paused)
+    }
+
+    /// A job that was submitted, as a program reads it.
+    private struct DetachedLine: Encodable {
+        var job: String
+        /// Why the job cannot go on at present; only where it cannot.
+        var paused: String?
+
+        init(_ job: JobID, _ paused: String?) { (self.job, self.paused) = ("\(job)", paused) }
+    }
+
     /// Submits jobs and prints the id of each, in order, when it is stored. On a terminal it also prints how to go on.
     ///
     /// - Parameter output: where the results of scans are to be written; `nil` for other jobs.
@@ -61,10 +81,15 @@ enum JobHandover {
             node: cluster.node, network: cluster.network, log: cluster.log, patience: cluster.patience.duration
         ) { coordinator in
             var jobs: [JobID] = []
+            var reported: Set<String> = []
             for submission in submissions {
-                let job = try await submit(submission, to: coordinator)
-                Console.output(cluster.format == .json ? try JSONLine.encode(["job": "\(job)"]) : "\(job)")
+                let (job, paused) = try await handOver(submission, to: coordinator)
+                Console.output(cluster.format == .json ? try JSONLine.encode(DetachedLine(job, paused)) : "\(job)")
                 jobs.append(job)
+                // People hear it once, however many images there are.
+                if cluster.format == .text, let paused, reported.insert(paused).inserted {
+                    Console.error("paused: \(PrintableText.of(paused))")
+                }
             }
             guard cluster.format == .text, Console.errorIsTerminal else { return }
             DetachHint(jobs, connection: cluster.connection(), output: output).lines.forEach(Console.error)

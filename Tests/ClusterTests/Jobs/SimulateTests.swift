@@ -27,6 +27,32 @@ import Testing
         }
     }
 
+    @Test func `a job for a node that is not there says so, and keeps no other job waiting`() async throws {
+        try await RunningCluster.with(1, slots: 2) { cluster in
+            let node = ["--node", cluster.addresses[0]]
+            let nowhere = ["simulate", "--duration", "1s", "--use-node", "nowhere"] + node
+            // Demands for slots are rounded: to 128, of 100 tasks that wait as of 120, and at 4,096 they once ended.
+            for tasks in [3, 97, 5000] {
+                let waiting = try await Skynode.run(nowhere + ["--tasks", "\(tasks)", "--detach"])
+                #expect(waiting.status == 0)
+                #expect(waiting.errors == ["paused: no node is called nowhere; the job waits until one joins"])
+                let other = try await Skynode.run(
+                    ["simulate", "--tasks", "20", "--duration", "10ms", "--deadline", "20s"] + node)
+                #expect(other.status == 0, "beside \(tasks) tasks: \(other.errors)")
+                let why = try await Skynode.run(["jobs", "why", try #require(waiting.output.first)] + node)
+                #expect(
+                    why.output.contains {
+                        $0.contains("no node that is here may take its tasks: --use-node nowhere; nodes here: node1")
+                    }, "\(why.output)")
+            }
+            let line = try await Skynode.run(nowhere + ["--tasks", "1", "--detach", "--format", "json"])
+            #expect(line.output.first?.contains(#""paused":"no node is called nowhere; "#) == true, "\(line.output)")
+            let followed = try await Skynode.run(nowhere + ["--tasks", "1", "--deadline", "1s", "--format", "json"])
+            let first = try #require(followed.output.first.flatMap(EventLine.init))
+            #expect(first.event == "paused" && first.reason?.hasPrefix("no node is called nowhere") == true)
+        }
+    }
+
     @Test func `failed first attempts are retried, and the summary counts them`() async throws {
         try await RunningCluster.with(2, slots: 4) { cluster in
             let ended = try await Skynode.run(

@@ -47,6 +47,34 @@ import Transport
         #expect(met(story, .present) == 1 && met(story, .allowed) == 0)
     }
 
+    @Test func `a job says which nodes it waits for, and which are here`() throws {
+        func words(use: Set<String>, avoid: Set<String>) throws -> (paused: String?, why: String?) {
+            var story = CoordinatorStory()
+            var request = CoordinatorStory.simulation(3)
+            (request.options.use, request.options.avoid) = (use, avoid)
+            let id = try story.submit(request)
+            let job = try #require(story.core.jobs[id])
+            return (story.core.pauseReason(of: job), story.core.explain(id, now: .zero)?.reasons.first)
+        }
+        let here = CoordinatorStory().core.dispatch.scheduler.roster.order.map {
+            CoordinatorStory().core.dispatch.name(of: $0)
+        }
+        let list = here.sorted().joined(separator: ", ")
+        let typing = try words(use: ["nowhere"], avoid: [])
+        #expect(typing.paused == "no node is called nowhere; the job waits until one joins")
+        #expect(typing.why == "no node that is here may take its tasks: --use-node nowhere; nodes here: \(list)")
+        let two = try words(use: ["b\n", "a"], avoid: ["c"])
+        #expect(two.paused?.hasPrefix("no node is called a or b") == true && two.paused?.contains("\n") == false)
+        let none = try words(use: [], avoid: Set(here))
+        #expect(
+            none.paused
+                == "no node that is here may take its tasks (--avoid-node \(list)); the job waits until another joins")
+        let many = try words(use: Set((100..<1100).map { "n\($0)" + String(repeating: "x", count: 200) }), avoid: [])
+        #expect(many.paused?.contains(" or 995 others; ") == true && (many.paused?.count ?? 0) < 500)
+        #expect(try words(use: [here[0]], avoid: []).paused == nil)
+        #expect(try words(use: [], avoid: []).paused == nil)
+    }
+
     @Test func `waiting tasks are listed with node, start time and last failure`() throws {
         var story = SchedulerStory([east: 2])
         story.submit(2)

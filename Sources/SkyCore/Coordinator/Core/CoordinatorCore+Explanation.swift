@@ -52,6 +52,9 @@ extension CoordinatorCore {
                 reasons.append(
                     "\(tasks(waiting.ready)) for a slot of \(person)'s: their jobs may hold \(slots) and hold \(quota.held)"
                 )
+            } else if !dispatch.scheduler.hasNode(for: job.id), job.request.options.namesNodes {
+                reasons.append(
+                    "no node that is here may take its tasks: \(lists(of: job.request.options)); \(nodesHere)")
             } else {
                 reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
             }
@@ -73,6 +76,41 @@ extension CoordinatorCore {
             reasons.append("\(verb)\(waiting.ready + waiting.backingOff == 0 ? "; it waits for nothing else" : "")")
         }
         return reasons.isEmpty ? ["it is about to get its next tasks, or to end"] : reasons
+    }
+
+    /// Why no node that is here may take the tasks of a job, so that it waits for one; `nil` where one may, or where the job leaves it to
+    /// the cluster.
+    func missingNode(of job: CoordinatedJob) -> String? {
+        let options = job.request.options
+        guard options.namesNodes, job.isActive, !dispatch.scheduler.hasNode(for: job.id) else { return nil }
+        let here = dispatch.scheduler.nodeNames
+        guard !options.use.isEmpty, options.use.isDisjoint(with: here) else {
+            return "no node that is here may take its tasks (\(lists(of: options))); the job waits until another joins"
+        }
+        return "no node is called \(named(options.use, "or")); the job waits until one joins"
+    }
+
+    /// A job's lists of nodes, as they are given.
+    private func lists(of options: JobOptions) -> String {
+        [("--use-node", options.use), ("--avoid-node", options.avoid)].filter { !$0.1.isEmpty }
+            .map { "\($0.0) \(named($0.1))" }.joined(separator: ", ")
+    }
+
+    private var nodesHere: String {
+        let nodes = dispatch.scheduler.roster.order.map { dispatch.name(of: $0) }
+        return nodes.isEmpty ? "no node is here" : "nodes here: \(named(Set(nodes)))"
+    }
+
+    /// Names for people, of which only the first are said, and of each the part that a machine's name has at most. A request may have a
+    /// thousand of any length.
+    private func named(_ names: Set<String>, _ conjunction: String? = nil) -> String {
+        let limit = CoordinatorCore.namesExplained
+        var shown = names.sorted().prefix(limit).map { PrintableText.of(String($0.prefix(64))) }
+        if names.count > limit { shown.append("\(names.count - limit) others") }
+        guard let conjunction, shown.count > 1, let last = shown.popLast() else {
+            return shown.joined(separator: ", ")
+        }
+        return "\(shown.joined(separator: ", ")) \(conjunction) \(last)"
     }
 
     /// Which nodes get none of the tasks because they measure otherwise, and what differs.

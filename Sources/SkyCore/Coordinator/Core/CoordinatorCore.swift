@@ -151,7 +151,9 @@ extension CoordinatorCore {
     }
 
     /// Why a job cannot go on at present; `nil` where it can.
-    func pauseReason(of job: CoordinatedJob) -> String? { pauseReason ?? jobs.quotas.reason(job.id, job.request) }
+    func pauseReason(of job: CoordinatedJob) -> String? {
+        pauseReason ?? jobs.quotas.reason(job.id, job.request) ?? missingNode(of: job)
+    }
 
     /// Somebody fetches results of a job. It is not deleted meanwhile to make room for others.
     mutating func use(_ job: JobID) { jobs.use(job, now: now) }
