@@ -245,12 +245,14 @@ package distributed actor Coordinator: ClusterActor {
         }
         // The key of a job's results needs the whole file to be read. That would be in vain where no results are kept.
         if !journal.isLasting || journal.limits.cache == 0 { submission.request.kind.request.goWithoutCache() }
+        let isUser = callingUser != nil
         let others = await usageElsewhere(by: submission.request)
         let new = JobID.random()
         var taken = Result<JobID, SkyError>.success(new)
         updateCore { core in
             taken = Result { () throws(SkyError) in
-                try core.submit(submission.request, token: submission.token, as: new, beside: others, waiting: wait)
+                try core.submit(
+                    submission.request, token: submission.token, as: new, isUser: isUser, beside: others, waiting: wait)
             }
         }
         let id = try taken.get()
@@ -424,6 +426,11 @@ package distributed actor Coordinator: ClusterActor {
 
     /// What has become of the tasks of all jobs since the start, and whether nothing can be stored now.
     func work() -> (counts: TaskCounts, isPaused: Bool) { (core.jobs.counts, core.pauseReason != nil) }
+
+    /// Whether a job goes on that has a node. One without may wait for ever, and needs nothing meanwhile.
+    var isBusy: Bool {
+        core.jobs.all.contains { $0.published.report == nil && core.dispatch.scheduler.hasNode(for: $0.id) }
+    }
 
     /// The newest job that has not ended.
     func newestJob() -> NodeHealth.Job? {

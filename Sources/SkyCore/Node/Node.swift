@@ -500,10 +500,11 @@ package final class Node: Sendable {
         while true {
             do { try await Task.sleep(for: plan.pause) } catch { return }
             let scanned = await scan.whenLocal { ($0.running, $0.attemptCounts) }
-            let done = await coordinator.whenLocal { ($0.newestJob() != nil, $0.work().counts, $0.fetches) }
+            let done = await coordinator.whenLocal { ($0.isBusy, $0.work().counts, $0.core.jobs.count, $0.fetches) }
             guard let scanned, let done else { return }
             let activity = TrimPlan.Activity(
-                isBusy: scanned.0 > 0 || done.0, attempts: scanned.1, tasks: done.1, fetches: done.2)
+                isBusy: scanned.0 > 0 || done.0, attempts: scanned.1, tasks: done.1, jobs: done.2,
+                fetches: done.3)
             guard plan.isDue(activity, now: system.now) else { continue }
             await workers.endIdleWorkers()
             await pixels.store.removeParts()

@@ -3,10 +3,12 @@
 struct TrimPlan {
     /// The values that show whether the node has done anything.
     struct Activity: Equatable {
-        /// Whether tasks run or jobs go on, so that the next task may come at any time.
+        /// Whether tasks run, or jobs go on that have a node, so that the next task may come at any time.
         var isBusy = false
         var attempts = AttemptCounts()
         var tasks = TaskCounts()
+        /// How many jobs there are. Where they are deleted, what they took is free.
+        var jobs = 0
         /// How often results were fetched.
         var fetches = 0
     }

@@ -36,10 +36,14 @@ struct CoordinatorStory {
         change { $0.tick() }
     }
 
-    mutating func submit(_ request: JobRequest, token: String? = nil, as id: UInt64 = 7) throws -> JobID {
+    mutating func submit(
+        _ request: JobRequest, token: String? = nil, as id: UInt64 = 7, isUser: Bool = false
+    ) throws -> JobID {
         var result = Result<JobID, SkyError>.success(JobID(rawValue: id))
         change { core in
-            result = Result { () throws(SkyError) in try core.submit(request, token: token, as: JobID(rawValue: id)) }
+            result = Result { () throws(SkyError) in
+                try core.submit(request, token: token, as: JobID(rawValue: id), isUser: isUser)
+            }
         }
         return try result.get()
     }

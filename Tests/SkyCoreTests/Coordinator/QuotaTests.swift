@@ -43,6 +43,62 @@ import Transport
         }
     }
 
+    // MARK: - Without limits in the credential
+
+    @Test func `a user without limits may have ten thousand jobs at once, and an operator more`() {
+        var story = CoordinatorStory()
+        let request = request(CoordinatorStory.simulation(1))
+        for job in 1...10_000 as ClosedRange<UInt64> {
+            guard (try? story.submit(request, as: job, isUser: true)) != nil else {
+                Issue.record("job \(job) was refused")
+                return
+            }
+        }
+        #expect(throws: SkyError.self) { try story.submit(request, as: 20_000, isUser: true) }
+        #expect(submit(request, as: 20_001, to: &story) == nil, "the same person with an operator's credential")
+        do {
+            _ = try story.submit(request, as: 20_002, isUser: true)
+        } catch {
+            let words =
+                "alice may have 10000 jobs at once, and 10001 go on; submit it when one of them has ended, or use"
+            #expect((error as? SkyError)?.message.hasPrefix(words) == true, "\(error)")
+        }
+        let more = self.request(CoordinatorStory.simulation(1), jobs: 20_000)
+        #expect((try? story.submit(more, as: 20_003, isUser: true)) != nil, "a credential may allow more")
+    }
+
+    @Test func `the requests of a user without limits are bounded in bytes, until jobs end`() throws {
+        var story = CoordinatorStory()
+        var large = request(CoordinatorStory.simulation(1))
+        large.options.use = Set((0..<1000).map { "\($0)" + String(repeating: "n", count: 250) })
+        var taken: UInt64 = 0
+        var refusal: SkyError?
+        while taken < 1000, refusal == nil {
+            do { _ = try story.submit(large, as: taken + 1, isUser: true) } catch { refusal = error as? SkyError }
+            if refusal == nil { taken += 1 }
+        }
+        #expect((120...140).contains(taken), "\(taken) jobs of 250 KiB")
+        let words = try #require(refusal?.message)
+        #expect(words.hasPrefix("the requests of alice's jobs that go on may take 32 MiB, and would take 32 MiB; "))
+        #expect(words.contains("name fewer nodes") && words.contains("key issue --bytes"))
+        #expect(throws: Never.self) { try story.submit(request(CoordinatorStory.simulation(1), by: "bob"), as: 2000) }
+        #expect(throws: Never.self) { try story.submit(large, as: 2001) }
+        story.change { $0.cancel(JobID(rawValue: 1)) }
+        story.change { $0.cancel(JobID(rawValue: 2)) }
+        story.store()
+        #expect(throws: Never.self) { try story.submit(large, as: 2002, isUser: true) }
+    }
+
+    @Test func `a job keeps no second copy of its request`() throws {
+        var story = CoordinatorStory()
+        _ = try story.submit(CoordinatorStory.simulation(1), as: 1)
+        #expect(story.core.jobs[id(1)]?.stored.encodedRequest == nil)
+        #expect(
+            story.done.entries.contains {
+                if case .submitted(let job) = $0 { job.encodedRequest != nil } else { false }
+            })
+    }
+
     // MARK: - Jobs at once
 
     @Test func `one job too many is refused, and leaves nothing`() {

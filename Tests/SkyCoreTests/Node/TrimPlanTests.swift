@@ -28,6 +28,14 @@ import Testing
         #expect(trims(asked) == [110, 1060])
     }
 
+    @Test func `jobs that are deleted start the minute again`() {
+        var plan = TrimPlan()
+        let trims = [0, 60, 120, 200, 259, 260, 400].filter { second in
+            plan.isDue(TrimPlan.Activity(jobs: second < 200 ? 275 : 0), now: .seconds(second))
+        }
+        #expect(trims == [60, 260])
+    }
+
     @Test func `a node that has done nothing trims once after its start`() {
         #expect(trims(stride(from: 5, to: 1000, by: 15).map { Look($0, false, 0) }) == [65])
     }

@@ -28,6 +28,8 @@ struct CoordinatedJob {
     var isRisky = false
     /// About how many bytes are stored of it, if somebody with a credential submitted it.
     var bytes = 0
+    /// How many of them are its request.
+    var requestBytes = 0
     /// About how many bytes are stored of the results that its plan has.
     var resultBytes = 0
     /// Why the job was aborted.

@@ -71,11 +71,13 @@ struct CoordinatedJobs {
 
     /// Accepts a job. A submission with a known token is not accepted again.
     ///
-    /// - Parameter other: what the submitter's jobs take at other coordinators of this node.
+    /// - Parameters:
+    ///   - isUser: whether the submitter is a user, who has limits even where the credential has none.
+    ///   - other: what the submitter's jobs take at other coordinators of this node.
     /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, where the submitter's limits are
     ///   reached, and where the request cannot be written down.
     mutating func submit(
-        _ request: JobRequest, token: String?, as id: JobID, beside other: PersonUsage? = nil,
+        _ request: JobRequest, token: String?, as id: JobID, isUser: Bool = false, beside other: PersonUsage? = nil,
         now: Duration, wall: UInt64
     ) throws(SkyError) -> Admission {
         let encoded = try JournalText.encode(request)
@@ -93,14 +95,19 @@ struct CoordinatedJobs {
         guard activeCount < CoordinatedJobs.activeLimit else {
             throw SkyError(.failed, "\(activeCount) jobs go on already; submit it when some of them have ended")
         }
-        if let refusal = quotas.refusal(of: request, beside: other, largest: { largestJob(of: request.submitter) }) {
-            throw refusal
-        }
+        let refusal = quotas.refusal(
+            of: request, bytes: encoded.count, isUser: isUser, beside: other,
+            largest: { largestJob(of: request.submitter) })
+        if let refusal { throw refusal }
         var stored = StoredJob(id: id, token: token, request: request, submitted: wall)
-        stored.encodedRequest = encoded
         stored.submittedRun = ranBefore + now
         var job = CoordinatedJob(stored: stored, submittedAt: now, plan: request.kind.request.plan())
-        if request.submitter != nil { job.bytes = StoredJob.rowBytes + encoded.count }
+        // Only the entry in the journal needs the text. A large request would take twice its memory as long as there is the job.
+        stored.encodedRequest = encoded
+        if request.submitter != nil {
+            job.requestBytes = encoded.count
+            job.bytes = StoredJob.rowBytes + encoded.count
+        }
         insert(job, now: now)
         return .new(stored)
     }
@@ -125,9 +132,9 @@ struct CoordinatedJobs {
         job.isRisky = replay.isRisky
         job.resultBytes = replay.bytes
         if job.request.submitter != nil {
-            let request = (try? JournalText.encode(job.request).count) ?? 0
+            job.requestBytes = (try? JournalText.encode(job.request).count) ?? 0
             // Of a job that has ended, only the report is read. It says how many bytes there are.
-            job.bytes = stored.report?.bytes ?? StoredJob.rowBytes + request + replay.bytes
+            job.bytes = stored.report?.bytes ?? StoredJob.rowBytes + job.requestBytes + replay.bytes
         }
         if let report = stored.report {
             job.report = report
@@ -163,7 +170,8 @@ struct CoordinatedJobs {
     private mutating func insert(_ job: CoordinatedJob, now: Duration) {
         records[job.id] = job
         order.append(job.id)
-        quotas.insert(job.id, job.request, bytes: job.bytes, isActive: job.isActive)
+        quotas.insert(
+            job.id, job.request, bytes: job.bytes, requestBytes: job.requestBytes, isActive: job.isActive)
         if let token = job.stored.token { byToken[token] = job.id }
         guard job.isActive else { return }
         activeCount += 1
@@ -210,7 +218,7 @@ struct CoordinatedJobs {
             work: record.work.list, bytes: record.request.submitter == nil ? nil : record.bytes)
         records[job]?.report = report
         activeCount -= 1
-        quotas.end(job, of: record.request.submitter)
+        quotas.end(job, requestBytes: record.requestBytes, of: record.request.submitter)
         records[job]?.stored.ended = wall
         records[job]?.uncommitted = [:]
         records[job]?.work = JobWork()
@@ -248,7 +256,7 @@ struct CoordinatedJobs {
         ended.remove(job)
         unfetched.removeAll { $0 == job }
         readHistories.removeAll { $0 == job }
-        if record.isActive { quotas.end(job, of: record.request.submitter) }
+        if record.isActive { quotas.end(job, requestBytes: record.requestBytes, of: record.request.submitter) }
         quotas.remove(record.bytes, of: record.request.submitter)
         if let token = record.stored.token { byToken[token] = nil }
         return true

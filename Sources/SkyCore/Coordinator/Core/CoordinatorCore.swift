@@ -88,15 +88,16 @@ extension CoordinatorCore {
     /// Accepts a job and starts it. A submission with a known token is not started again.
     ///
     /// - Parameters:
+    ///   - isUser: whether the submitter is a user, who has limits even where the credential has none.
     ///   - other: what the submitter's jobs take at other coordinators of this node.
     ///   - wait: how long the job waits to be stored, so that its first results are stored with it; `hurry` then. `nil` where it is
     ///     stored at once.
     /// - Throws: `SkyError` as `CoordinatedJobs.submit` does.
     mutating func submit(
-        _ request: JobRequest, token: String?, as id: JobID, beside other: PersonUsage? = nil,
+        _ request: JobRequest, token: String?, as id: JobID, isUser: Bool = false, beside other: PersonUsage? = nil,
         waiting wait: Duration? = nil
     ) throws(SkyError) -> JobID {
-        switch try jobs.submit(request, token: token, as: id, beside: other, now: now, wall: wall) {
+        switch try jobs.submit(request, token: token, as: id, isUser: isUser, beside: other, now: now, wall: wall) {
         case .known(let known): return known
         case .new(let stored):
             store(.submitted(stored), waiting: wait)

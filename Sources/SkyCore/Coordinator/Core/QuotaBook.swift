@@ -15,12 +15,19 @@ struct QuotaBook {
 
     private struct Record {
         var usage: PersonUsage
+        /// About how many bytes the requests of the jobs take that go on.
+        var requests = 0
         /// The jobs that go on and whose credential limits the bytes, each with that limit.
         var limited: [JobID: Int] = [:]
         var withheld: Set<JobID> = []
         /// The number of bytes at which the next job is withheld.
         var next: Int?
     }
+
+    /// What the jobs of a user may take that go on, where their credential does not say it: enough for a night of ten thousand images with
+    /// requests of some kilobytes each, and little enough that nobody fills a node's memory by mistake. A request takes about twice its
+    /// bytes there.
+    static let defaults = (jobs: 10_000, requests: 32 << 20)
 
     private var records: [String: Record] = [:]
     private var changes: [Change] = []
@@ -44,12 +51,17 @@ struct QuotaBook {
     // MARK: - Jobs
 
     /// Takes in a job.
-    mutating func insert(_ job: JobID, _ request: JobRequest, bytes: Int, isActive: Bool) {
+    ///
+    /// - Parameters:
+    ///   - bytes: about how many bytes are stored of it.
+    ///   - requestBytes: how many of them are its request.
+    mutating func insert(_ job: JobID, _ request: JobRequest, bytes: Int, requestBytes: Int, isActive: Bool) {
         guard let person = request.submitter else { return }
         var record = records[person] ?? Record(usage: PersonUsage(person))
         record.usage.jobs += 1
         if isActive {
             record.usage.active += 1
+            record.requests += requestBytes
             if let limit = request.limits?.bytes {
                 record.limited[job] = limit
                 record.next = min(record.next ?? limit, limit)
@@ -67,9 +79,10 @@ struct QuotaBook {
     }
 
     /// A job has ended. What is stored of it stays.
-    mutating func end(_ job: JobID, of person: String?) {
+    mutating func end(_ job: JobID, requestBytes: Int, of person: String?) {
         guard let person, records[person] != nil else { return }
         records[person]?.usage.active -= 1
+        records[person]?.requests -= requestBytes
         records[person]?.limited[job] = nil
         records[person]?.withheld.remove(job)
     }
@@ -100,19 +113,33 @@ struct QuotaBook {
     /// Why a person may not submit a job now; `nil` where they may.
     ///
     /// - Parameters:
+    ///   - bytes: how many bytes the request takes.
+    ///   - isUser: whether the person is a user, who has limits even where the credential has none.
     ///   - other: what the person's jobs take at other coordinators of this node.
     ///   - largest: the person's job of which most is stored.
     func refusal(
-        of request: JobRequest, beside other: PersonUsage?, largest: () -> (job: JobID, bytes: Int)?
+        of request: JobRequest, bytes: Int, isUser: Bool, beside other: PersonUsage?,
+        largest: () -> (job: JobID, bytes: Int)?
     ) -> SkyError? {
-        guard let person = request.submitter, let limits = request.limits else { return nil }
+        guard let person = request.submitter else { return nil }
+        let limits = request.limits ?? PersonalLimits()
         var used = usage(of: person)
         if let other { used += other }
-        if let limit = limits.jobs, used.active >= limit {
+        if let limit = limits.jobs ?? (isUser ? QuotaBook.defaults.jobs : nil), used.active >= limit {
             return SkyError(
                 .failed,
                 "\(person) may have \(QuotaBook.count(limit, "job")) at once, and \(used.active) \(used.active == 1 ? "goes" : "go") on; "
-                    + "submit it when one of them has ended")
+                    + "submit it when one of them has ended"
+                    + (limits.jobs == nil ? ", or use a credential that allows more (key issue --jobs)" : ""))
+        }
+        let requests = (records[person]?.requests ?? 0) + bytes
+        if isUser, limits.bytes == nil, requests > QuotaBook.defaults.requests {
+            let limit = QuotaBook.size(QuotaBook.defaults.requests)
+            return SkyError(
+                .failed,
+                "the requests of \(person)'s jobs that go on may take \(limit), and would take \(QuotaBook.size(requests)); "
+                    + "submit it when some of them have ended, name fewer nodes, or use a credential with a limit of its own (key issue --bytes)"
+            )
         }
         if let limit = limits.bytes, used.bytes >= limit {
             let hint = largest().map { " (the largest is \($0.job), \(QuotaBook.size($0.bytes)))" } ?? ""
