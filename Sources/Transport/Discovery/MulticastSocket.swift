@@ -1,4 +1,5 @@
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -14,10 +15,12 @@ enum MulticastSocket {
         _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
     ) async throws -> any Channel {
         let address = try SocketAddress(ipAddress: settings.group, port: settings.port)
-        // Without this it would also hear datagrams that come in by interfaces on which other processes have joined.
-        return try await bootstrap(loop, receive)
-            .channelOption(ChannelOptions.Types.SocketOption(level: .ip, name: .multicastAll), value: 0)
-            .bind(to: address).get()
+        return try await open(loop, at: address) { channel in
+            // Without this it would also hear datagrams that come in by interfaces on which other processes have joined.
+            try channel.syncOptions?.setOption(
+                ChannelOptions.Types.SocketOption(level: .ip, name: .multicastAll), value: 0)
+            try prepare(channel, receive)
+        }
     }
 
     /// Makes a socket that hears the IPv6 group on one interface.
@@ -25,27 +28,47 @@ enum MulticastSocket {
         _ group: String, port: Int, on path: BeaconPath, loop: any EventLoop,
         _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
     ) async throws -> any Channel {
-        let channel = try await bootstrap(loop, receive)
-            .channelOption(ChannelOptions.Types.SocketOption(level: .ipv6, name: .multicastAll6), value: 0)
-            .bind(to: try scoped(group, port: port, path)).get()
-        try await hear(group, on: path, channel)
+        let channel = try await open(loop, at: try scoped(group, port: port, path)) { channel in
+            try channel.syncOptions?.setOption(
+                ChannelOptions.Types.SocketOption(level: .ipv6, name: .multicastAll6), value: 0)
+            try prepare(channel, receive)
+        }
+        do {
+            try await hear(group, on: path, channel)
+        } catch {
+            try? await channel.close().get()
+            throw error
+        }
         return channel
     }
 
-    private static func bootstrap(
-        _ loop: any EventLoop, _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
-    ) -> DatagramBootstrap {
-        DatagramBootstrap(group: loop)
-            .channelOption(.socketOption(.so_reuseaddr), value: 1)
-            // There is room to see that a datagram is longer than a beacon can be.
-            .channelOption(
-                .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2 * Beacon.sizeLimit)
-            )
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(DatagramReceiver(receive: receive))
-                }
-            }
+    private static func prepare(
+        _ receiver: any Channel, _ receive: @escaping @Sendable (AddressedEnvelope<ByteBuffer>) -> Void
+    ) throws {
+        try receiver.syncOptions?.setOption(.socketOption(.so_reuseaddr), value: 1)
+        // There is room to see that a datagram is longer than a beacon can be.
+        try receiver.syncOptions?.setOption(
+            .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2 * Beacon.sizeLimit))
+        try receiver.pipeline.syncOperations.addHandler(DatagramReceiver(receive: receive))
+    }
+
+    /// Makes a socket, prepares it and binds it. NIO leaves it open where the system refuses the address or an option, as for an
+    /// address that the kernel still asks the network about (RFC 4862, 5.4); here it is closed then.
+    private static func open(
+        _ loop: any EventLoop, at address: SocketAddress,
+        _ prepare: @escaping @Sendable (any Channel) throws -> Void = { _ in }
+    ) async throws -> any Channel {
+        let made = NIOLockedValueBox<(any Channel)?>(nil)
+        let bootstrap = DatagramBootstrap(group: loop).channelInitializer { channel in
+            made.withLockedValue { $0 = channel }
+            return channel.eventLoop.makeCompletedFuture { try prepare(channel) }
+        }
+        do {
+            return try await bootstrap.bind(to: address).get()
+        } catch {
+            try? await made.withLockedValue { $0 }?.close().get()
+            throw error
+        }
     }
 
     /// Joins the group on a path. NIO's own way leaves out interfaces that do not claim to do multicast, and `lo` is one
@@ -76,7 +99,7 @@ enum MulticastSocket {
         -> any Channel
     {
         let source = try scoped(path.address.description, port: 0, path)
-        let channel = try await DatagramBootstrap(group: loop).bind(to: source).get()
+        let channel = try await open(loop, at: source)
         guard let provider = channel as? any SocketOptionProvider else { return channel }
         do {
             let limit = UInt8(clamping: settings.timeToLive)
