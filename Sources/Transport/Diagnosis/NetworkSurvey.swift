@@ -105,7 +105,7 @@ package struct NetworkSurvey: Sendable {
         for address in beacon.addresses(from: source) where !neighbour.addresses.contains(address) {
             neighbour.addresses.append(address)
         }
-        neighbour.clock = Int64(truncatingIfNeeded: beacon.sent &- wall)
+        neighbour.clock = Int64(clamping: beacon.sent) - Int64(clamping: wall)
         if let askedAt, now - askedAt <= NetworkSurvey.answerWindow { neighbour.answered.insert(questions) }
         neighbours[beacon.node] = neighbour
     }

@@ -547,8 +547,9 @@ package final class Link: Sendable {
     ///
     /// - Returns: the clock offset, the first time; `nil` later.
     func measured(peerClock: UInt64, ownClock: UInt64, roundTrip: Duration) -> Duration? {
-        let there = ownClock &- UInt64(clamping: Link.nanoseconds(roundTrip) / 2_000_000)
-        let offset = Int64(clamping: peerClock) - Int64(clamping: there)
+        // Neither is negative, so the difference fits.
+        let there = Int64(clamping: ownClock) - Int64(clamping: Link.nanoseconds(roundTrip) / 2_000_000)
+        let offset = Int64(clamping: peerClock) - max(0, there)
         let isFirst = clockOffsetMilliseconds.exchange(offset, ordering: .relaxed) == .min
         return isFirst ? .milliseconds(offset) : nil
     }

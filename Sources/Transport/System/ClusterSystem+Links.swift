@@ -170,7 +170,16 @@ extension ClusterSystem: LinkOwner {
         guard gap > ClusterSystem.clockTolerance + roundTrip, isDue("clock", of: link.peer.name) else { return }
         logger.warning(
             "the clock of another node differs from this one's; do both machines set their clocks by NTP?",
-            metadata: ["peer": "\(link.peer.name)", "ahead": "\(offset.components.seconds) s"])
+            metadata: [
+                "peer": "\(link.peer.name)", "ahead": "\(ClusterSystem.words(offset, own: settings.timeOfDay()))",
+            ])
+    }
+
+    /// A clock before 1970 counts as one that has just reached it, so the two may differ by more than is known.
+    static func words(_ offset: Duration, own: UInt64) -> String {
+        let peer = Duration.milliseconds(Int64(clamping: own)) + offset
+        let bound = own == 0 ? "at least " : peer <= clockTolerance ? "at most " : ""
+        return "\(bound)\(offset.components.seconds) s"
     }
 
     func report(_ trouble: ConnectionTrouble, with peer: String) {

@@ -10,7 +10,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ProtocolVersionTests {
     /// Two systems with a link, the second of which calls an actor of the first.
     private func meet(
-        _ protocols: [ClosedRange<UInt16>], ahead: UInt64 = 0, lines: NIOLockedValueBox<[String]> = .init([]),
+        _ protocols: [ClosedRange<UInt16>], ahead: UInt64 = 0, clock: (@Sendable () -> UInt64)? = nil,
+        lines: NIOLockedValueBox<[String]> = .init([]),
         _ check: (ClusterSystem, ClusterSystem) async throws -> Void
     ) async throws {
         var settings = [TestCluster.settings("older"), TestCluster.settings("newer")]
@@ -18,7 +19,7 @@ import Testing
             settings[index].protocols = protocols[index]
             settings[index].logger = Logger(label: settings[index].name) { LineKeeper(label: $0, lines: lines) }
         }
-        settings[1].timeOfDay = { WallClock.milliseconds + ahead }
+        settings[1].timeOfDay = clock ?? { WallClock.milliseconds + ahead }
         try await TestCluster.run(settings) { systems in
             try await systems[1].join(try #require(systems[0].listeningAddress))
             try await systems[0].hears { if case .joined = $0 { true } else { false } }
@@ -43,6 +44,22 @@ import Testing
             #expect(one.roundTrip(to: other.node) != nil)
             #expect(one.clockOffset(of: other.node) == nil && other.clockOffset(of: one.node) == nil)
         }
+    }
+
+    /// Such a clock reads 0 on the wire, as a machine without a battery has it.
+    @Test func `a clock before 1970 is reported by how much it is wrong at least`() async throws {
+        let lines = NIOLockedValueBox<[String]>([])
+        let years = Duration.milliseconds(Int64(WallClock.milliseconds))
+        try await meet([2...3, 2...3], clock: { 0 }, lines: lines) { one, other in
+            let behind = try #require(one.clockOffset(of: other.node))
+            let ahead = try #require(other.clockOffset(of: one.node))
+            #expect(behind < .seconds(5) - years && behind > .zero - years - .seconds(300))
+            #expect(ahead > years - .seconds(5) && ahead < years + .seconds(300))
+        }
+        #expect(lines.withLockedValue { $0 }.count { $0.contains("the clock of another node differs") } == 2)
+        #expect(ClusterSystem.words(.seconds(2_000_000_000), own: 0) == "at least 2000000000 s")
+        #expect(ClusterSystem.words(.zero - years, own: WallClock.milliseconds).hasPrefix("at most -1"))
+        #expect(ClusterSystem.words(.seconds(-100), own: WallClock.milliseconds) == "-100 s")
     }
 
     @Test func `two nodes of version 3 know their clock offset, and report a large one`()

@@ -25,7 +25,7 @@ package struct BeaconFilter {
     package mutating func fault(_ beacon: Beacon, now: UInt64) -> BeaconFault? {
         guard beacon.node != own else { return .own }
         let validity = UInt64(min(beacon.validity, BeaconFilter.validityLimit)) * 1000
-        let age = Int64(truncatingIfNeeded: now &- beacon.sent)
+        let age = Int64(clamping: now) - Int64(clamping: beacon.sent)
         guard age.magnitude <= validity else { return .stale(milliseconds: age) }
         if let last = heard[beacon.node] {
             guard beacon.sequence > last.sequence else { return .replayed }
