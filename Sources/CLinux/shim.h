@@ -35,10 +35,25 @@ extern int dladdr(const void *address, Dl_info *place);
 // argument.
 static inline int linux_prctl(int option, unsigned long argument) { return prctl(option, argument, 0UL, 0UL, 0UL); }
 
+// The C library's function takes a mask of a fixed size, which is too short for some machines.
+extern long syscall(long number, ...);
+static inline int linux_affinity(void *mask, size_t bytes) {
+    return syscall(__NR_sched_getaffinity, 0, bytes, mask) < 0 ? -1 : 0;
+}
+
+// The arguments where the kernel has put them, up to a null pointer: before the environment, with their number in front (System V
+// ABI, 3.4.1). Without /proc, the Swift runtime does not know them. Null where the environment is elsewhere by now.
+extern char **__environ;
+static inline char **linux_arguments(void) {
+    if (!__environ || __environ[-1]) return 0;
+    for (long count = 0; count < 1L << 20; count++)
+        if ((long)__environ[-2 - count] == count) return __environ - 1 - count;
+    return 0;
+}
+
 // Landlock, seccomp and capabilities have no functions in the C library, and syscall(2) takes any number of arguments, too.
 // The structure is that of a newer <linux/landlock.h> than Debian 12 has: a kernel takes the part of it that it knows.
 struct linux_landlock_ruleset { __u64 handled_access_fs, handled_access_net, scoped; };
-extern long syscall(long number, ...);
 static inline long linux_syscall(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e) {
     return syscall(number, a, b, c, d, e, 0UL);
 }

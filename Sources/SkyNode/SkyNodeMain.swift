@@ -40,6 +40,7 @@ enum SkyNodeMain {
     private static func run() async {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
+            setThreadCounts(isDaemon: arguments.first == ServeCommand._commandName)
             if let worker = WorkerArguments(arguments) {
                 try await WorkerProcess(arguments: worker).run()
                 exit(ExitStatus.done.rawValue)
@@ -65,7 +66,7 @@ enum SkyNodeMain {
         async let lookedUp: Void = mayNeedNode ? EmbeddedNode.lookUpTypes() : ()
         var command = try path.command()
         // This is the command that runs for months.
-        if command is ServeCommand { spare() }
+        if command is ServeCommand { SpareMemory.keepHeapsSmall() }
         if var asynchronous = command as? any AsyncParsableCommand {
             try await asynchronous.run()
         } else {
@@ -74,11 +75,12 @@ enum SkyNodeMain {
         await lookedUp
     }
 
-    /// Makes this process take less while it has nothing to do. A command that computes is faster without this.
-    private static func spare() {
-        SpareMemory.keepHeapsSmall()
-        // Each thread of NIO's wakes up for its own links. A cluster's calls do not fill one.
-        NIOSingletons.groupLoopCountSuggestion = max(1, min(4, System.coreCount / 2))
+    /// Gives NIO as many threads as there are processors to use. It would otherwise count processors by rules of its own.
+    private static func setThreadCounts(isDaemon: Bool) {
+        let processors = Defaults.slots
+        NIOSingletons.blockingPoolThreadCountSuggestion = processors
+        // Each thread wakes up for its own links. A cluster's calls do not fill one, and a daemon has little else to do.
+        NIOSingletons.groupLoopCountSuggestion = isDaemon ? max(1, min(4, processors / 2)) : processors
     }
 
     /// Says what went wrong, in one line, and gives the exit code.

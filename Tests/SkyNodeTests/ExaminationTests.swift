@@ -72,6 +72,18 @@ import Testing
         #expect(notes.map { $0.text.contains("seccomp") } == [false, true] && problems(examination).isEmpty)
     }
 
+    @Test func `a node that may use fewer processors than the machine has is a note, with the reason`() throws {
+        var examination = examination(try survey())
+        let groups = ControlGroupPaths(groups: "", mounts: "")
+        examination.processors = ProcessorShare(allowed: ProcessorShare.onlineProcessors, groups: groups)
+        #expect(examination.findings.allSatisfy { $0.level == .ok })
+        examination.processors?.quota = 0.5
+        let notes = examination.findings.filter { $0.level == .note }.map(\.text)
+        let isLess = ProcessorShare.onlineProcessors > 1
+        #expect(notes.count == (isLess ? 1 : 0))
+        #expect(notes.allSatisfy { $0.contains("1 slot,") && $0.contains("quota of 50 % of one processor") })
+    }
+
     @Test(arguments: [("0.2, sep 1.4.1", "measures otherwise (sep 1.4.1; here sep 1.2.1)"), (nil, "does not say")])
     func `a member that measures otherwise is a note, with what differs`(arithmetic: String?, words: String) throws {
         var (anna, boris) = (member(own, "anna"), member(other, "boris"))

@@ -1,21 +1,27 @@
 /// The mounts that a process sees, as /proc/self/mountinfo lists them (proc(5)).
 struct MountTable: Hashable, Sendable {
-    private struct Mount: Hashable {
+    struct Mount: Hashable {
         /// The file system.
         var device: Substring
         /// The folder of the file system that is seen at `point`.
         var root: String
         var point: String
+        /// The kind of file system, and its own options.
+        var kind: Substring
+        var options: [Substring]
     }
 
-    private let mounts: [Mount]
+    let mounts: [Mount]
 
     init(_ text: String) {
         mounts = text.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ", maxSplits: 5)
             guard fields.count > 5 else { return nil }
+            // Before the kind there are any number of fields, of which `-` is the last.
+            let kind = fields[5].split(separator: " ").drop { $0 != "-" }.dropFirst()
             return Mount(
-                device: fields[2], root: MountTable.unescaped(fields[3]), point: MountTable.unescaped(fields[4]))
+                device: fields[2], root: MountTable.unescaped(fields[3]), point: MountTable.unescaped(fields[4]),
+                kind: kind.first ?? "", options: kind.dropFirst(2).first?.split(separator: ",") ?? [])
         }
     }
 
@@ -40,14 +46,14 @@ struct MountTable: Hashable, Sendable {
     }
 
     /// What follows `folder` in `path`; `nil` if it is not below it.
-    private static func rest(of path: String, below folder: String) -> Substring? {
+    static func rest(of path: String, below folder: String) -> Substring? {
         if folder == "/" { return path.dropFirst() }
         guard path.hasPrefix(folder) else { return nil }
         let rest = path.dropFirst(folder.count)
         return rest.isEmpty ? rest : rest.first == "/" ? rest.dropFirst() : nil
     }
 
-    private static func joined(_ folder: String, _ rest: Substring) -> String {
+    static func joined(_ folder: String, _ rest: Substring) -> String {
         rest.isEmpty ? folder : folder == "/" ? "/" + rest : folder + "/" + rest
     }
 

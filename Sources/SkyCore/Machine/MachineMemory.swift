@@ -16,18 +16,12 @@ package enum MachineMemory {
         max(2 << 30, total / UInt64(max(1, slots)))
     }
 
-    /// The smallest `memory.max` of the control group that this process is in (cgroup v2) and of the groups above it; `nil` where
-    /// none has a limit.
+    /// The smallest limit of the control groups that this process is in; `nil` where none has a limit. Without a limit, version 1
+    /// names a number that no machine has.
     private static var groupLimit: UInt64? {
-        guard var path = ControlGroups.path() else { return nil }
-        var limit: UInt64?
-        while true {
-            let value = KernelText.of("/sys/fs/cgroup\(path)/memory.max").flatMap {
-                UInt64($0.prefix { $0.isNumber })
-            }
-            if let value { limit = min(limit ?? value, value) }
-            guard let slash = path.lastIndex(of: "/"), path.count > 1 else { return limit }
-            path = path[..<slash]
-        }
+        ControlGroupPaths.ofThisProcess.folders(of: "memory").compactMap { folder in
+            let text = KernelText.of(folder + "/memory.max") ?? KernelText.of(folder + "/memory.limit_in_bytes")
+            return text.flatMap { UInt64($0.prefix { $0.isNumber }) }
+        }.min()
     }
 }

@@ -3,7 +3,7 @@ package import Transport
 /// The settings of a node.
 package struct NodeSettings: Sendable {
     package var cluster: ClusterSettings
-    /// How many attempts may run at once. One for each core is right for scans, which compute without waiting.
+    /// How many attempts may run at once. One for each processor is right for scans, which compute without waiting.
     package var slots: Int
     /// The program from which worker processes are started.
     package var executable: String

@@ -67,7 +67,7 @@ struct DoctorCommand: AsyncParsableCommand {
         var examination = Examination(
             protection: network.security.protection, address: address, own: .absent, multicast: heard,
             settings: multicast ?? MulticastSettings(), trials: [:], firewall: .find(), seconds: seconds,
-            confinement: .ofThisMachine)
+            confinement: .ofThisMachine, processors: .ofThisProcess)
         if case .credential(let credential) = settings.security { examination.person = credential.person }
         let trials = LinkTrials(system: system)
         examination.own = await own(at: address, trials)

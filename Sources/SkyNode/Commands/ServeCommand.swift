@@ -125,7 +125,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         let node = try Node(settings, journal: journal)
         let reloads = Reloads(
             configured.source, now: configured.arguments, grace: stopGrace.duration, handOver: handOver,
-            threshold: threshold)
+            slots: settings.slots, threshold: threshold)
         let service = NodeService(
             node: node, listen: try address(), notice: network.security.notice,
             http: http, manager: ServiceManager(environment: environment), grace: { reloads.grace },

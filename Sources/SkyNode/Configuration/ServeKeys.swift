@@ -39,11 +39,11 @@ enum ServeKeys {
         purpose: "the address that others are told", details: "Address others are told, where it differs.")
 
     static let slots = ConfigurationKey(
-        name: "slots", unit: "tasks", placeholder: "n", fallback: "one a core",
+        name: "slots", unit: "tasks", placeholder: "n", fallback: "one for each processor that it may use",
         purpose: "tasks that may run at once",
         details: """
             Tasks that may run at once; 0 for a node that runs none, but keeps copies of the jobs of others and takes jobs. \
-            Default: one a core.
+            Default: one for each processor that the node may use.
             """, canChange: true)
 
     static let workerMemory = ConfigurationKey(

@@ -50,6 +50,8 @@ struct Examination {
     var copies: Copies?
     /// What this machine's kernel has for the confinement of workers; `nil` where nobody looked.
     var confinement: ConfinementSupport?
+    /// Which of this machine's processors a node may use; `nil` where nobody looked.
+    var processors: ProcessorShare?
 
     /// The copies of a node's jobs.
     struct Copies {
@@ -66,7 +68,7 @@ struct Examination {
     }
 
     var findings: [Finding] {
-        var findings = [protectionFinding, ownFinding] + confinementFindings
+        var findings = [protectionFinding, ownFinding] + confinementFindings + processorFindings
         switch multicast {
         case .off: findings.append(.note("multicast is off: nodes find each other by --join alone"))
         case .portTaken(let reason, let owners):
@@ -148,6 +150,14 @@ struct Examination {
         return gaps.map {
             .note($0, "Linux 5.13 and later have both, where they are built in and no container denies them")
         }
+    }
+
+    private var processorFindings: [Finding] {
+        guard let processors else { return [] }
+        let count = processors.count
+        let words = "a node that is started from here has \(count) \(count == 1 ? "slot" : "slots")"
+        guard let limit = processors.limit() else { return [.ok("\(words), one for each processor")] }
+        return [.note("\(words), and this machine \(ProcessorShare.onlineProcessors) processors: \(limit)")]
     }
 
     private var ownFinding: Finding {

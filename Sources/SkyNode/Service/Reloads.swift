@@ -9,6 +9,7 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
         var last: ConfiguredArguments
         var grace: Duration
         var handOver: HandOver
+        var slots: Int
     }
 
     private let source: ConfigurationSource<Command>
@@ -19,11 +20,12 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
 
     init(
         _ source: ConfigurationSource<Command>, now configured: ConfiguredArguments, grace: Duration,
-        handOver: HandOver, threshold: ServiceLogHandler.Threshold
+        handOver: HandOver, slots: Int, threshold: ServiceLogHandler.Threshold
     ) {
         self.source = source
         started = configured
-        state = NIOLockedValueBox(State(last: configured, grace: grace, handOver: handOver))
+        state = NIOLockedValueBox(
+            State(last: configured, grace: grace, handOver: handOver, slots: slots))
         self.threshold = threshold
     }
 
@@ -46,8 +48,14 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
             return
         }
         let taken = state.withLockedValue { state in
-            defer { (state.last, state.grace, state.handOver) = (configured, change.grace, change.handOver) }
-            return state.last.changes(to: configured).filter(\.canChange)
+            defer {
+                (state.last, state.grace, state.handOver) = (configured, change.grace, change.handOver)
+                state.slots = change.slots
+            }
+            var taken = state.last.changes(to: configured).filter(\.canChange).map(\.name)
+            // Where nobody says how many, they follow the processors that the process may use.
+            if change.slots != state.slots, !taken.contains(ServeKeys.slots.name) { taken.append(ServeKeys.slots.name) }
+            return taken
         }
         let left = started.changes(to: configured).filter { !$0.canChange }
         threshold.level = change.logLevel
@@ -55,11 +63,12 @@ final class Reloads<Command: ConfiguredCommand>: Sendable {
             slots: change.slots, retention: change.retention, limits: change.limits, copies: change.copies,
             join: change.join)
         await node.revoke(change.revocations)
-        let names = { (keys: [ConfigurationKey]) in keys.map(\.name).joined(separator: ", ") }
-        logger.notice("configuration read again", metadata: ["changed": "\(taken.isEmpty ? "nothing" : names(taken))"])
+        let changed = taken.isEmpty ? "nothing" : taken.joined(separator: ", ")
+        logger.notice("configuration read again", metadata: ["changed": "\(changed)"])
         if !left.isEmpty {
             logger.warning(
-                "some of the configuration holds from the next start on only", metadata: ["keys": "\(names(left))"])
+                "some of the configuration holds from the next start on only",
+                metadata: ["keys": "\(left.map(\.name).joined(separator: ", "))"])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SkyCore
 import Transport
 
 /// The values that are used where nothing is specified.
@@ -16,8 +17,8 @@ enum Defaults {
     /// How long a command waits for a node that is lost: long enough for a machine to restart.
     static let patience = Duration.seconds(120)
 
-    /// One slot a core: scans compute without waiting.
-    static var slots: Int { max(1, min(1024, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) }
+    /// One slot for each processor that this process may use now: scans compute without waiting.
+    static var slots: Int { min(NodeSettings.slotLimit, ProcessorShare.ofThisProcess.count) }
 
     /// The host's name up to its first dot.
     static var name: String {
