@@ -38,9 +38,9 @@ ENVIRONMENT = [
     ("SKYNODE_REQUIRE_CLUSTER", "true: scan and simulate end with exit code 3 where no other node is reached (--require-cluster)."),
     ("SKYNODE_CONFIG", "The configuration file of serve."),
     ("SKYNODE_...", "Every key of the configuration, in capitals and with underscores: SKYNODE_WORKER_MEMORY is worker-memory."),
-    ("STATE_DIRECTORY, XDG_STATE_HOME", "Where serve keeps its jobs when it is not told."),
+    ("STATE_DIRECTORY, XDG_STATE_HOME, HOME", "Where serve keeps its jobs when it is not told."),
     ("NO_COLOR", "Not empty: no colours, unless --color always is given."),
-    ("TMPDIR", "Where workers have their sockets."),
+    ("TMPDIR", "Where workers have their sockets; /tmp where it cannot be used."),
 ]
 
 FILES = [

@@ -101,8 +101,14 @@ package final class Node: Sendable {
     }
 
     /// - Parameter progress: is called with words about the progress, because a large journal takes long to read.
-    /// - Throws: if an address cannot be bound, an interface does not exist, or the journal or the revocations cannot be read.
+    /// - Throws: if an address cannot be bound, an interface does not exist, the journal or the revocations cannot be read, or there is
+    ///   no folder for temporary files.
     package func start(progress: @escaping @Sendable (String) -> Void = { _ in }) async throws {
+        let temporary = try TemporaryLocation()
+        if let objection = temporary.objection {
+            system.logger.warning(
+                "TMPDIR cannot be used", metadata: ["because": "\(objection)", "instead": "\(temporary.path)"])
+        }
         try revocations.keeper.load()
         await revoke(given)
         await pixels.store.setReader { [workers] in await workers.part($0) }

@@ -10,12 +10,11 @@ struct WorkerFolder: Sendable {
     private let folder: String
     private let lock: Int32
 
-    /// - Parameter wanted: where to make the folder, instead of in `TMPDIR`.
+    /// - Parameter wanted: where to make the folder, instead of in the folder for temporary files.
     /// - Throws: `SkyError` if no folder can be made.
     init(in wanted: String? = nil) throws(SkyError) {
-        // The path of a Unix socket has 107 bytes at most (unix(7)), and our names are added to the base.
-        let preferred = wanted ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let base = preferred.utf8.count <= 70 ? preferred : "/tmp"
+        let base: String
+        if let wanted { base = wanted } else { base = try TemporaryLocation().path }
         WorkerFolder.removeOrphans(in: base)
         for _ in 0..<WorkerFolder.tries {
             var template = Array((base + "/skynode-\(getpid())-XXXXXX").utf8CString)
@@ -44,6 +43,15 @@ struct WorkerFolder: Sendable {
 
     /// How many folders are tried: other daemons may start at the same moment and take one.
     private static let tries = 16
+
+    /// Whether the folder is there, and still the one that was made. Programs that clean up remove what has been there for days, and
+    /// then any user may make a folder of that name.
+    var isIntact: Bool {
+        var (place, found, own) = (stat(), stat(), stat())
+        return lstat(folder, &place) == 0 && place.st_mode & S_IFMT == S_IFDIR && place.st_uid == geteuid()
+            && lstat(path("lock"), &found) == 0 && fstat(lock, &own) == 0
+            && (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)
+    }
 
     func path(_ name: String) -> String { folder + "/" + name }
 

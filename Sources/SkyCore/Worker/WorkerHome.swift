@@ -22,7 +22,17 @@ final class WorkerHome: Sendable {
     private let opening: Task<Reception, any Error>
     private let logger: Logger
     private let hasLoggedUnlike = Atomic(false)
-    private let isClosed = Atomic(false)
+    private let isListening = Latch()
+    private let use = Mutex(Use())
+
+    /// Who needs this home.
+    private struct Use {
+        /// Workers that are there or are being started.
+        var workers = 0
+        /// Whether another home is used for new ones.
+        var isRetired = false
+        var isClosed = false
+    }
 
     /// How long a worker may take to start and to say hello.
     static let startLimit = Duration.seconds(20)
@@ -39,7 +49,7 @@ final class WorkerHome: Sendable {
         settings.cluster = cluster
         settings.listen = .unixSocket(path: socket)
         settings.logger = logger
-        opening = Task { [settings] in
+        opening = Task { [settings, isListening] in
             let system = ClusterSystem(settings)
             let pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
                 PixelActor(actorSystem: system) { request in
@@ -47,12 +57,18 @@ final class WorkerHome: Sendable {
                 }
             }
             try await system.start()
+            isListening.open()
             return Reception(system: system, listener: WorkerListener(system), pixels: pixels)
         }
     }
 
     /// Whether there is a socket that workers can connect to. If there is none, another home may have one.
     var hasSocket: Bool { get async { (try? await opening.value) != nil } }
+
+    /// Whether new workers find all that they need in the folder. It may have been removed while the node runs.
+    var isIntact: Bool {
+        folder.isIntact && (!isListening.isOpen || access(socket, F_OK) == 0)
+    }
 
     /// Starts a worker and waits until it has said hello. The process is loaded while its rules are made and the socket is opened,
     /// and does nothing before.
@@ -64,6 +80,19 @@ final class WorkerHome: Sendable {
     ///   - folders: the folders that the worker may read, for its messages; none if it may read everywhere.
     /// - Returns: the process, its actor, and the number of its rules, `nil` on a machine without Landlock.
     func start(
+        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, folders: [String]
+    ) async throws -> (process: ChildProcess, actor: WorkerActor, rules: Int?) {
+        use.withLock { $0.workers += 1 }
+        do {
+            return try await begin(
+                executable, name: name, memory: memory, groups: groups, rules: rules, folders: folders)
+        } catch {
+            await leave()
+            throw error
+        }
+    }
+
+    private func begin(
         _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, folders: [String]
     ) async throws -> (process: ChildProcess, actor: WorkerActor, rules: Int?) {
         async let making = rules.current()
@@ -125,9 +154,33 @@ final class WorkerHome: Sendable {
         return words.map { PrintableText.of(String($0.suffix(400))) }
     }
 
+    /// Notes that a worker has ended. The last one closes a home that is no longer used.
+    func leave() async {
+        let isUnused = use.withLock { use in
+            use.workers -= 1
+            return use.isRetired && use.workers == 0
+        }
+        if isUnused { await close() }
+    }
+
+    /// Lets the workers that are there end their tasks, for another home takes the new ones.
+    func retire() async {
+        let isUnused = use.withLock { use in
+            use.isRetired = true
+            return use.workers == 0
+        }
+        if isUnused { await close() }
+    }
+
+    var isClosed: Bool { use.withLock { $0.isClosed } }
+
     /// Lets go of the workers, and removes the folder. The pool may close it while a start that failed does.
     func close() async {
-        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+        let isFirst = use.withLock { use in
+            defer { use.isClosed = true }
+            return !use.isClosed
+        }
+        guard isFirst else { return }
         if let reception = try? await opening.value {
             await reception.system.shutdown()
             reception.listener.stop()

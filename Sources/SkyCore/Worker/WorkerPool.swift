@@ -14,6 +14,7 @@ package actor WorkerPool {
         var name: String
         var process: ChildProcess
         var actor: WorkerActor
+        var home: WorkerHome
         /// The number of the rules of what it may read; `nil` on a machine without Landlock.
         var rules: Int?
         var tasksDone = 0
@@ -37,6 +38,8 @@ package actor WorkerPool {
     private let readRules: ReadRules
     private var restarts = RestartPlan()
     private var home: WorkerHome?
+    /// Homes whose folder was removed, for as long as workers are connected to them.
+    private var formerHomes: [WorkerHome] = []
     private var idle: [Worker] = []
     /// Workers that are started before a task needs them, by the number of the start.
     private var starting: [Int: Task<Worker, any Error>] = [:]
@@ -147,8 +150,8 @@ package actor WorkerPool {
         }
         for worker in idle { _ = await discard(worker) }
         idle = []
-        await home?.close()
-        home = nil
+        for home in [home].compactMap(\.self) + formerHomes { await home.close() }
+        (home, formerHomes) = (nil, [])
     }
 
     /// Ends the idle workers. The next task starts a new one.
@@ -177,7 +180,7 @@ package actor WorkerPool {
 
     private func obtain() async throws -> Worker {
         while let worker = idle.popLast() {
-            if worker.process.isRunning, worker.rules == readRules.number { return worker }
+            if isUsable(worker) { return worker }
             await discard(worker)
         }
         if let (number, start) = starting.min(by: { $0.key < $1.key }) {
@@ -189,21 +192,27 @@ package actor WorkerPool {
             }
             // If the start failed, the next one says why.
             if let worker {
-                if worker.rules == readRules.number { return worker }
+                if isUsable(worker) { return worker }
                 await discard(worker)
             }
         }
         return try await newWorker()
     }
 
-    private func newWorker() async throws -> Worker {
+    /// A worker of a former home is as good as any, but would keep that home for as long as it has work.
+    private func isUsable(_ worker: Worker) -> Bool {
+        worker.process.isRunning && worker.rules == readRules.number && worker.home === home
+    }
+
+    /// - Parameter isRetry: whether the folder of the workers was removed during the first try.
+    private func newWorker(isRetry: Bool = false) async throws -> Worker {
         if isClosed { throw TransportError.notRunning }
         stuck.removeAll { !$0.isRunning }
         guard stuck.count < WorkerPool.stuckLimit else {
             throw SkyError(
                 .failed, "\(stuck.count) worker processes wait for a disk or a shared folder that does not answer")
         }
-        let home = try openHome()
+        let home = try await openHome()
         if let pause = restarts.pause(at: .now) { try await Task.sleep(for: pause) }
         lastNumber += 1
         let name = "worker-\(lastNumber)"
@@ -212,6 +221,7 @@ package actor WorkerPool {
             (process, actor, rules) = try await home.start(
                 executable, name: name, memory: memory, groups: groups, rules: readRules, folders: readPolicy.folders)
         } catch {
+            if !isRetry, !Task.isCancelled, !home.isIntact { return try await newWorker(isRetry: true) }
             if !Task.isCancelled { restarts.failed(at: .now) }
             if await !home.hasSocket, self.home === home {
                 self.home = nil
@@ -224,11 +234,19 @@ package actor WorkerPool {
             hasMissedGroup = true
             logger.warning("a worker has no control group of its own", metadata: ["below": "\(groups.folder)"])
         }
-        return Worker(name: name, process: process, actor: actor, rules: rules)
+        return Worker(name: name, process: process, actor: actor, home: home, rules: rules)
     }
 
-    private func openHome() throws -> WorkerHome {
-        if let home { return home }
+    private func openHome() async throws -> WorkerHome {
+        if let home {
+            if home.isIntact { return home }
+            logger.notice("the workers' folder was removed, and is made again")
+            self.home = nil
+            formerHomes.removeAll { $0.isClosed }
+            formerHomes.append(home)
+            await home.retire()
+            return try await openHome()
+        }
         let opened = try WorkerHome(pixels: { [pixels] in pixels.withLockedValue { $0 } }, logger: logger)
         home = opened
         return opened
@@ -256,7 +274,8 @@ package actor WorkerPool {
                     "worker": "\(worker.name)", "process": "\(worker.process.identifier)", "in all": "\(stuck.count)",
                 ])
         }
-        if let words = home?.lastWords(of: worker.name) { return "\(end) (\(words))" }
-        return end
+        let words = worker.home.lastWords(of: worker.name)
+        await worker.home.leave()
+        return words.map { "\(end) (\($0))" } ?? end
     }
 }

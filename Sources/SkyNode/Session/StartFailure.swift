@@ -9,9 +9,13 @@ enum StartFailure {
     static func command(_ error: any Error, listen: NodeAddress?) -> CommandFailure {
         if let error = error as? NetworkInterfaceError { return CommandFailure(.usage, "--interface: \(error)") }
         if let error = error as? JournalError { return CommandFailure(.usage, PrintableText.of(error.message)) }
+        if let error = error as? SkyError { return CommandFailure(.usage, PrintableText.of(error.message)) }
         if let error = error as? SecurityError { return CommandFailure(.usage, error.description) }
         if let error = error as? MulticastError { return CommandFailure(.usage, PrintableText.of(error.description)) }
         let place = listen.map { "\($0)" } ?? "its address"
+        if error is SocketAddressError, case .hostPort(let host, _) = listen, host.contains(":") {
+            return CommandFailure(.usage, "cannot listen on \(place): this machine has no IPv6")
+        }
         return CommandFailure(.usage, "cannot listen on \(place): \(reason(error))")
     }
 
@@ -20,6 +24,7 @@ enum StartFailure {
         case EADDRINUSE:
             "the port is busy; is a node running there already? --listen takes another, port 0 any free one"
         case EADDRNOTAVAIL: "this machine has no such address"
+        case EAFNOSUPPORT: "this machine has no IPv6"
         case EACCES: "that needs more rights; ports below 1024 are for root"
         default: PrintableText.of(String(describing: error))
         }

@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Glibc
 import Testing
@@ -30,6 +31,44 @@ import Testing
         #expect(WorkerFolder.takes(ours))
         unlink(file)
         #expect(!WorkerFolder.takes(ours), "the folder was cleared away before it was locked")
+    }
+
+    @Test func `a folder is intact until it, or its lock, is removed or another is in its place`() throws {
+        let scratch = ScratchFolder()
+        let folder = try WorkerFolder(in: scratch.path)
+        let path = folder.path("")
+        #expect(folder.isIntact)
+        #expect(unlink(folder.path("lock")) == 0)
+        #expect(!folder.isIntact)
+        close(open(folder.path("lock"), O_WRONLY | O_CREAT, 0o600))
+        #expect(!folder.isIntact, "this is another file")
+        unlink(folder.path("lock"))
+        #expect(rmdir(path) == 0)
+        #expect(!folder.isIntact)
+        folder.remove()
+    }
+
+    @Test func `temporary files go to TMPDIR, or else to the first usual folder that can be used`() throws {
+        let usable: (String) -> String? = { ["/mine", "/var/tmp"].contains($0) ? nil : "read-only" }
+        #expect(try TemporaryLocation(named: "/mine", objection: usable).path == "/mine")
+        #expect(try TemporaryLocation(named: "/mine", objection: usable).objection == nil)
+        let other = try TemporaryLocation(named: "/theirs", objection: usable)
+        #expect(other.path == "/var/tmp" && other.objection == "/theirs: read-only")
+        for named in ["", nil] {
+            let usual = try TemporaryLocation(named: named, objection: usable)
+            #expect(usual.path == "/var/tmp" && usual.objection == nil)
+        }
+        let error = #expect(throws: SkyError.self) { try TemporaryLocation(named: "/x", objection: { _ in "full" }) }
+        #expect(error?.message.contains("TMPDIR is /x: full; /tmp: full") == true)
+    }
+
+    @Test func `a folder that is missing, relative, too long or closed takes no temporary files`() {
+        let scratch = ScratchFolder()
+        #expect(TemporaryLocation.objection(to: scratch.path) == nil && scratch.names.isEmpty)
+        close(open(scratch.file("file"), O_WRONLY | O_CREAT, 0o600))
+        for path in ["relative", scratch.file("none"), scratch.file("file"), "/" + String(repeating: "a", count: 70)] {
+            #expect(TemporaryLocation.objection(to: path) != nil, "\(path)")
+        }
     }
 
     @Test func `the folder of a killed daemon is removed by the next`() throws {

@@ -16,7 +16,8 @@ extension CatalogueTable {
         case .regions: return regions()
         case .fits, .ldac:
             // The library for FITS can only write files.
-            let file = FileManager.default.temporaryDirectory.appendingPathComponent("skynode-\(UUID()).fits")
+            let file = URL(fileURLWithPath: try TemporaryLocation().path).appendingPathComponent(
+                "skynode-\(UUID()).fits")
             defer { try? FileManager.default.removeItem(at: file) }
             try write(format, to: file.path)
             guard let data = try? Data(contentsOf: file) else { throw .notWritten(file.path, errno: EIO) }
