@@ -12,7 +12,7 @@ package struct ReadPolicy: Hashable, Sendable {
     package var secrets: [String] = []
 
     /// The home of the node's user, in which there are private files.
-    package var home = getenv("HOME").map { String(cString: $0) }
+    package var home = Account.home
 
     package init() {}
 

@@ -107,11 +107,14 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         settings.cluster.metrics = http?.metrics
         let journal: Journal
         let limits = try limits()
+        let place = try self.journal(settings.cluster.name)
         do {
-            journal = try await self.journal(settings.cluster.name).open(limits: limits)
+            journal = try await place.open(limits: limits)
         } catch {
             throw CommandFailure(.usage, PrintableText.of(error.message))
         }
+        // Somebody may have made a folder above it before this node did.
+        _ = try self.journal(settings.cluster.name)
         for gap in ConfinementSupport.ofThisMachine.gaps {
             logger.warning("workers are not confined as they should be", metadata: ["because": "\(gap)"])
         }
@@ -305,7 +308,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
 
     /// What no worker may read, wherever it may read: keys, the token, journals.
     private var secrets: [String] {
-        (network.security.secrets + [web.httpToken, storage.data].compactMap(\.self) + [Defaults.dataHome]).map(
+        (network.security.secrets + [web.httpToken, storage.data, Defaults.dataHome].compactMap(\.self)).map(
             Defaults.absolute)
     }
 
@@ -360,8 +363,17 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
 
     /// Where the journal is. A folder that was asked for is used or refused; of the usual folders the first is taken that no other
     /// node uses.
-    private func journal(_ name: String) -> JournalPlace {
+    private func journal(_ name: String) throws(CommandFailure) -> JournalPlace {
         if let folder = storage.data { return .folder(Defaults.absolute(folder)) }
-        return .firstFree(Defaults.absolute(Defaults.dataHome) + "/" + Defaults.fileName(name))
+        guard let home = Defaults.dataHome else {
+            throw CommandFailure(.usage, "this user has no home for jobs and their results: name a folder by --data")
+        }
+        if let objection = FolderTrust.objection(to: home) {
+            throw CommandFailure(
+                .usage,
+                PrintableText.of("\(home) is not safe for jobs and their results: \(objection); name another by --data")
+            )
+        }
+        return .firstFree(home + "/" + Defaults.fileName(name))
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Base
 import Foundation
 import Glibc
+import SkyCore
 import Transport
 
 /// Who may take part: those who have the cluster's key, those who have certificates of the user's own PKI, or everybody.
@@ -25,7 +26,7 @@ struct SecurityOptions: ParsableArguments {
     var key: KeyChoice? {
         KeyChoice.find(
             option: clusterKey, hasCertificates: hasCertificates, isInsecure: insecure,
-            environment: ProcessInfo.processInfo.environment)
+            environment: ProcessInfo.processInfo.environment, home: Account.ofThisProcess?.home)
     }
 
     private var keyFile: String? { key?.path }
@@ -45,7 +46,7 @@ struct SecurityOptions: ParsableArguments {
     /// The files that no worker may read: the keys that are named, and those in their usual places.
     var secrets: [String] {
         [keyFile, privateKey].compactMap(\.self) + acceptedKeys
-            + KeyChoice.places(ProcessInfo.processInfo.environment)
+            + KeyChoice.places(ProcessInfo.processInfo.environment, home: Account.ofThisProcess?.home)
     }
 
     /// The options as they were given, for a command that reaches the same nodes. A key of the environment or of the usual

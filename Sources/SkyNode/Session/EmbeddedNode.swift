@@ -56,7 +56,8 @@ struct EmbeddedNode: Sendable {
         let settings = try settings()
         var nodeSettings = NodeSettings(
             cluster: settings, slots: options.slots ?? Defaults.slots, executable: executable)
-        nodeSettings.reads.secrets = (options.network.security.secrets + [Defaults.dataHome]).map(Defaults.absolute)
+        nodeSettings.reads.secrets = (options.network.security.secrets + [Defaults.dataHome].compactMap(\.self))
+            .map(Defaults.absolute)
         let workers = Node.workers(nodeSettings)
         // A worker is loaded while the rest of the node is made. Where other nodes are searched for first, it waits for that.
         let earlyWorkers = min(early?.workers ?? 0, nodeSettings.slots)

@@ -35,6 +35,7 @@ struct PlaceTests {
     @Test func `a user's configuration folder may be elsewhere`() {
         #expect(KeyChoice.places(["HOME": "/h", "XDG_CONFIG_HOME": "/x"]) == ["/x/skynode/cluster.key", machine])
         #expect(KeyChoice.places(["XDG_CONFIG_HOME": "relative"]) == [machine])
+        #expect(KeyChoice.places([:], home: "/account") == ["/account/.config/skynode/cluster.key", machine])
     }
 
     @Test func `an error with a default key names that key`() {

@@ -55,7 +55,7 @@ struct SessionWordsTests {
         #expect(Defaults.absolute("/a/b") == "/a/b")
         #expect(Defaults.absolute("a").hasSuffix("/a") && Defaults.absolute("a").hasPrefix("/"))
         #expect(Hello.isValidName(Defaults.name) && (1...1024).contains(Defaults.slots))
-        #expect(Defaults.dataHome.hasPrefix("/"))
+        #expect(Defaults.dataHome?.hasPrefix("/") == true)
         #expect(Defaults.environment("SKYNODE_NO_SUCH_VARIABLE") == nil && Defaults.environment("PATH") != nil)
     }
 }

@@ -109,7 +109,8 @@ package final class JournalFolder: Sendable {
         for part in path.split(separator: "/") {
             made += "/" + part
             guard mkdir(made, 0o700) != 0, errno != EEXIST else { continue }
-            throw failure(made)
+            throw JournalError(
+                .inaccessible, "cannot make \(made): \(String(cString: strerror(errno))); --data names another folder")
         }
     }
 

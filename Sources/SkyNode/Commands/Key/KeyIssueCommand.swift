@@ -1,6 +1,7 @@
 import ArgumentParser
 import Base
 import Foundation
+import SkyCore
 import Transport
 
 /// `skynode key issue`: a credential for a person who does not get the cluster key.
@@ -113,7 +114,7 @@ struct KeyFileOption: ParsableArguments {
     func read() throws -> (path: String, key: ClusterKey) {
         let found = KeyChoice.find(
             option: path, hasCertificates: false, isInsecure: false,
-            environment: ProcessInfo.processInfo.environment)
+            environment: ProcessInfo.processInfo.environment, home: Account.ofThisProcess?.home)
         guard let found else {
             throw CommandFailure(.usage, "which cluster key? name it with --cluster-key FILE")
         }

@@ -35,14 +35,14 @@ enum Defaults {
 
     /// The folder in which nodes keep jobs and results. It is the one that systemd names (`StateDirectory=`). Otherwise it is the
     /// place for the system's own state for root (FHS 3.0, 5.8) and for the service's user, who has that folder, and that of the XDG base
-    /// directory specification for other users.
-    static var dataHome: String {
+    /// directory specification for other users. There is none for a user without a home.
+    static var dataHome: String? {
         if let state = environment("STATE_DIRECTORY"), state.hasPrefix("/") { return state }
         let system = "/var/lib/skynode"
         var status = stat()
         if geteuid() == 0 || stat(system, &status) == 0 && status.st_uid == geteuid() { return system }
         if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/skynode" }
-        return (environment("HOME") ?? "/tmp") + "/.local/state/skynode"
+        return Account.home.map { $0 + "/.local/state/skynode" }
     }
 
     static func environment(_ name: String) -> String? {
