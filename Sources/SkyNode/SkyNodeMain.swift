@@ -18,6 +18,7 @@ enum SkyNodeMain {
         signal(SIGPIPE, SIG_IGN)
         // Before any thread begins: libdispatch would take the number of a missing stream for something of its own.
         Console.openMissingStreams()
+        OrphanReaper.start()
         do {
             try confineWorker()
         } catch {

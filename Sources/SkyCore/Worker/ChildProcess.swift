@@ -102,7 +102,11 @@ final class ChildProcess: Sendable {
         let envp = environment.map { strdup($0) } + [nil]
         defer { for pointer in argv + envp { free(pointer) } }
         var pid: pid_t = 0
-        let status = posix_spawn(&pid, executable, &actions, &attributes, argv, envp)
+        var status: Int32 = 0
+        OrphanReaper.sparing {
+            status = posix_spawn(&pid, executable, &actions, &attributes, argv, envp)
+            return status == 0 ? pid : 0
+        }
         guard status == 0 else {
             return .failure(SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))"))
         }
@@ -131,7 +135,6 @@ final class ChildProcess: Sendable {
         // WNOWAIT leaves the process unreaped, so that its number cannot be given to another process before we have noted
         // its end. `kill` checks that note first.
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
-        var status: Int32 = 0
         let words: String
         let code = information.si_code
         let value = information._sifields._sigchld.si_status
@@ -146,7 +149,7 @@ final class ChildProcess: Sendable {
         let isOutOfMemory = group?.hasRunOutOfMemory == true
         outcome.withLockedValue { outcome in
             outcome = isOutOfMemory ? "\(words): \(ChildProcess.outOfMemory)" : words
-            while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+            OrphanReaper.wait(for: pid)
         }
         group?.remove()
         isOver.open()
