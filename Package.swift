@@ -124,7 +124,7 @@ let package = Package(
         .executableTarget(
             name: "SkyNode",
             dependencies: [
-                "Base", "Transport", "Sky", "SkyCore",
+                "Base", "Transport", "Sky", "SkyCore", "CLinux",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Base
+import CLinux
 import Dispatch
 import Glibc
 import NIOCore
@@ -11,6 +12,8 @@ import Transport
 @main
 enum SkyNodeMain {
     static func main() {
+        // Before anything changes the environment.
+        guard access("/proc/self/task", F_OK) == 0 else { exit(runWithoutProc()) }
         // Threads of libdispatch ask for a priority that only root may have, and libdispatch tells the system's log whenever they
         // are refused it: several times a minute.
         setenv("LIBDISPATCH_LOG", "NO", 0)
@@ -28,6 +31,27 @@ enum SkyNodeMain {
         // threads begin: libdispatch has threads for each priority, and calls would go from those of one to those of the other.
         Task(priority: .medium) { await run() }
         dispatchMain()
+    }
+
+    /// Says which version this is, and no more: without /proc libdispatch ends the process as soon as one of its threads is busy for
+    /// a second.
+    private static func runWithoutProc() -> Int32 {
+        var arguments: [String] = []
+        var next = linux_arguments()
+        while let argument = next?.pointee {
+            arguments.append(String(cString: argument))
+            next = next?.advanced(by: 1)
+        }
+        do {
+            if let version = try CommandPath(Array(arguments.dropFirst())).command() as? VersionCommand {
+                try version.run()
+                return Console.closeOutput(ExitStatus.done.rawValue)
+            }
+        } catch {
+            return Console.closeOutput(report(error))
+        }
+        Console.failure("nothing is mounted at /proc, and there is no work without it: mount -t proc proc /proc")
+        return ExitStatus.usage.rawValue
     }
 
     /// Confines a worker process. Linux confines the thread that asks for it and those that it starts, so this cannot wait for a
