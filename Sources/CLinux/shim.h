@@ -20,12 +20,17 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// These functions are in <pthread.h>, <spawn.h> and <fcntl.h> with _GNU_SOURCE, the second one since glibc 2.34. The number
-// is that of <linux/fs.h>.
+// These functions are in <pthread.h>, <spawn.h>, <fcntl.h> and <stdio.h> with _GNU_SOURCE, the second one since glibc 2.34. The
+// numbers are those of <linux/fs.h>.
 extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 extern int sync_file_range(int descriptor, off_t offset, off_t bytes, unsigned int flags);
 #define SYNC_FILE_RANGE_WRITE 2
+extern int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags);
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#define RENAME_EXCHANGE 2
+#endif
 
 // In <dlfcn.h> with _GNU_SOURCE: which file an address was loaded from, and where that begins.
 typedef struct { const char *dli_fname; void *dli_fbase; const char *dli_sname; void *dli_saddr; } Dl_info;

@@ -1,5 +1,6 @@
 import Base
 import Fixtures
+import Glibc
 import Sky
 import Testing
 
@@ -34,22 +35,13 @@ struct OutputPlaceTests {
                 == ["out/all.partial.csv"])
     }
 
-    @Test func `only the existing catalogues are found`() {
-        let names: Set = ["a.csv", "b.cat.fits", "merged.csv", "a.fits", "c.csv"]
-        #expect(
-            night.catalogues(of: ["out/a", "out/b"], among: names) == ["out/a.csv", "out/b.cat.fits", "out/merged.csv"])
-        #expect(
-            OutputPlace.file("out/a.csv", .csv).catalogues(of: ["out/a", "out/b"], among: names) == ["out/a.csv"],
-            "images have no catalogues of their own")
-        #expect(OutputPlace.standardOutput(.csv).catalogues(of: ["out/a"], among: names).isEmpty)
-    }
-
     // MARK: - On the disk
 
     private let image = String(decoding: FITSBytes.header(["BITPIX = 8", "NAXIS = 2"]), as: UTF8.self)
     private let catalogue = String(
         decoding: FITSBytes.header(["BITPIX = 8", "NAXIS = 0"])
-            + FITSBytes.header(["EXTNAME = 'CATALOG '"], first: "XTENSION= 'BINTABLE'"), as: UTF8.self)
+            + FITSBytes.header(
+                ["EXTNAME = 'CATALOG '", "CREATOR = 'skynode 0.2.0'"], first: "XTENSION= 'BINTABLE'"), as: UTF8.self)
 
     @Test func `a catalogue is distinguished from an image and from other files`() {
         let folder = ScratchFolder()
@@ -57,26 +49,67 @@ struct OutputPlaceTests {
         folder.put(catalogue, in: "catalogue")
         folder.put("NUMBER,X_IMAGE\n", in: "text")
         folder.put("\u{1F}\u{8B}", in: "odd")
-        #expect(
-            CatalogueSniff.isCatalogue(folder.file("catalogue")) && !CatalogueSniff.isForeign(folder.file("catalogue")))
-        #expect(CatalogueSniff.isForeign(folder.file("image")) && !CatalogueSniff.isCatalogue(folder.file("image")))
-        for name in ["text", "none"] {
-            #expect(!CatalogueSniff.isForeign(folder.file(name)) && !CatalogueSniff.isCatalogue(folder.file(name)))
+        #expect(CatalogueSniff.isCatalogue(folder.file("catalogue")))
+        for name in ["image", "text", "odd", "none"] {
+            #expect(!CatalogueSniff.isCatalogue(folder.file(name)), "\(name)")
         }
     }
 
-    @Test func `an older catalogue is overwritten, and an image is not`() throws {
+    /// The files of a plain scan.
+    private let files = [.csv, .fits, .regions].map(ResultFile.catalogue) + ResultFile.pictures
+
+    @Test func `older results are overwritten, and no file of somebody else`() throws {
         let folder = ScratchFolder()
         let place = OutputPlace.folder(folder.path, [.fits])
-        folder.put(catalogue, in: "a.cat.fits")
-        _ = try PreparedOutput(place, stems: [folder.file("a")])
-        folder.put(image, in: "merged.cat.fits")
         let path = folder.path
-        let error = try #require(throws: SkyError.self) { _ = try PreparedOutput(place, stems: [path + "/a"]) }
+        func prepare(overwrites: Bool = false) throws {
+            _ = try PreparedOutput(
+                place, files: files, stems: [path + "/a"], merged: [(path + "/merged.csv", .csv)],
+                overwrites: overwrites)
+        }
+        folder.put(catalogue, in: "a.cat.fits")
+        folder.put("NUMBER,X_IMAGE,FLUX_AUTO\n1,10.0000,5e3\n", in: "a.csv")
+        try prepare()
+        for (name, text) in [
+            ("a.jpg", "\u{FF}\u{D8}"), ("a.html", "<!DOCTYPE html>\n<html>"), ("a.reg", "# Region file format: DS9"),
+            ("a.sectors.png", "x"), ("a.cat.fits", image), ("a.csv", "name,ra\nm31,10.7\n"), ("merged.csv", "x"),
+        ] {
+            let old = folder.text(name)
+            folder.put(text, in: name)
+            let error = try #require(throws: SkyError.self, "\(name)") { try prepare() }
+            #expect(
+                error.message.hasPrefix("\(path)/\(name): is not a ") && error.message.hasSuffix("without --overwrite"))
+            try prepare(overwrites: true)
+            unlink(folder.file(name))
+            if !old.isEmpty { folder.put(old, in: name) }
+        }
+    }
+
+    @Test func `names that are too long are found before the scan, with what follows the stem`() throws {
+        let folder = ScratchFolder()
+        let path = folder.path
+        func reason(_ stem: String, _ merged: [(String, CatalogueFormat)] = []) -> String? {
+            do {
+                _ = try PreparedOutput(.folder(path, [.csv]), files: files, stems: [stem], merged: merged)
+                return nil
+            } catch {
+                return error.message
+            }
+        }
+        let longest = 255 - ".sectors.png".utf8.count
+        #expect(reason(path + "/" + String(repeating: "n", count: longest)) == nil)
+        let words = "its name has 256 bytes, and there may be 255 in this folder"
+        #expect(reason(path + "/" + String(repeating: "n", count: longest + 1))?.hasSuffix(words) == true)
         #expect(
-            error.message
-                == "\(path)/merged.cat.fits: is a file, and no catalogue of this program; it is not overwritten"
-        )
+            reason(path + "/a", [(path + "/" + String(repeating: "é", count: 126) + ".csv", .csv)])?.hasSuffix(words)
+                == true)
+        let deep = path + String(repeating: "/" + String(repeating: "d", count: 200), count: 5)
+        #expect(reason(deep + "/a")?.contains("bytes while it is made, and there may be 1024") == true)
+        let deepest = path + String(repeating: "/" + String(repeating: "d", count: 200), count: 21)
+        #expect(throws: SkyError.self) {
+            _ = try PreparedOutput(.folder(deepest, [.csv]), files: ResultFile.pictures, stems: [deepest + "/a"])
+        }
+        #expect(folder.names.isEmpty, "and no folder was made")
     }
 
     @Test func `an output folder is created, and removed again if nothing was written`() throws {

@@ -3,11 +3,13 @@ import Glibc
 /// The cards that describe a frame. They follow after those that FITS requires.
 struct FrameHeader {
     let cards: [FITSCard]
+    /// The comment by which a frame is told.
+    static let mark = "made by skynode synthesize"
 
     init(_ recipe: SkySynthesis, _ view: Observation) {
         let seen = view.recipe
         var cards = [
-            FITSCard("OBJECT", .text("synthetic sky"), "made by skynode synthesize"),
+            FITSCard("OBJECT", .text("synthetic sky"), Self.mark),
             FITSCard("BUNIT", .text("adu"), "unit of the pixels"),
             FITSCard("EXPTIME", .real(seen.exposure), "[s] exposure time"),
             FITSCard("GAIN", .real(seen.gain), "[electron/adu] gain"),

@@ -109,7 +109,7 @@ public struct ChangeTable: Sendable {
         return parts.joined(separator: ", ")
     }
 
-    private static let columns = [
+    fileprivate static let columns = [
         "NUMBER", "KIND", "X_IMAGE", "Y_IMAGE", "X_OLD", "Y_OLD", "ALPHA_J2000", "DELTA_J2000", "ERR_IMAGE", "FLUX_NEW",
         "FLUXERR_NEW", "MAG_NEW", "MAGERR_NEW", "FLUX_OLD", "FLUXERR_OLD", "MAG_OLD", "MAGERR_OLD", "FLUX_DIFF",
         "FLUXERR_DIFF", "SIGNIFICANCE", "ON_SOURCE", "RATE", "ANGLE", "TRACK",
@@ -143,4 +143,10 @@ public struct ChangeTable: Sendable {
         return cells
             + [fixed(change.rate, 4), fixed(change.positionAngle, 2), change.track.map { String($0) } ?? ""]
     }
+}
+
+extension OutputKind {
+    /// The changes of an image as a table.
+    package static let changes = OutputKind(
+        "table of changes", beginsWith: ChangeTable.columns.joined(separator: ",") + "\n")
 }

@@ -41,15 +41,17 @@ package struct DifferenceFile: Sendable {
         planes.noise.copy(to: core, of: &noise, width: info.width)
     }
 
-    /// Writes the file completely or not at all.
+    /// Writes the file. It gets its place with the other files.
     ///
     /// - Parameters:
     ///   - catalogue: The catalogue of the new image, whose header says where the pixels lie in the sky.
     ///   - reference: The name of the image with which the new one was compared.
     /// - Throws: `SkyError` naming the file and the reason.
-    package func write(to path: String, catalogue: Catalogue, image: String, reference: String) throws(SkyError) {
+    package func write(
+        to path: String, catalogue: Catalogue, image: String, reference: String, among files: StagedFiles
+    ) throws(SkyError) {
         let cards = (catalogue.info.header ?? []).filter(ImageCards.isOfPlace)
-        try FITSWriter.write(to: path) { writer in
+        try FITSWriter.write(to: path, as: .difference, among: files) { writer in
             writer.emptyImage()
             for card in FITSCard.program(arithmetic: catalogue.arithmetic) { writer.card(card) }
             for (name, pixels, comment) in [
@@ -65,5 +67,13 @@ package struct DifferenceFile: Sendable {
                 writer.pixels(pixels, coding: coding)
             }
         }
+    }
+}
+
+extension OutputKind {
+    /// The difference of two images: a primary HDU without pixels, and that of the difference.
+    package static let difference = OutputKind("difference", isFITS: true) { start in
+        start.isMarked(hdus: 1) { cards in cards.contains { $0.hasPrefix("NAXIS   =") && $0.contains(" 0") } }
+            && start.headers(2).last?.contains { $0.hasPrefix("EXTNAME = 'DIFFERENCE'") } == true
     }
 }

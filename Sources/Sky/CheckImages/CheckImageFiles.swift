@@ -36,7 +36,7 @@ package struct CheckImageFiles: Sendable {
         }
     }
 
-    /// Writes each image beside the catalogue.
+    /// Writes each image beside the catalogue. They get their places with the other files.
     ///
     /// - Parameters:
     ///   - stem: The folder and the name without an ending.
@@ -44,7 +44,7 @@ package struct CheckImageFiles: Sendable {
     /// - Returns: The paths.
     /// - Throws: `SkyError` naming the file and the reason.
     package func write(
-        stem: String, catalogue: Catalogue, configuration: ScanConfiguration
+        stem: String, catalogue: Catalogue, configuration: ScanConfiguration, among staged: StagedFiles
     ) throws(SkyError) -> [String] {
         var files: [String] = []
         let cards = (catalogue.info.header ?? []).filter(ImageCards.isOfPlace)
@@ -52,7 +52,7 @@ package struct CheckImageFiles: Sendable {
             let path = stem + image.ending
             let pixels = pixels(of: image, catalogue, configuration)
             let coding = PixelCoding(image == .segmentation ? .int : .float, for: pixels)
-            try FITSWriter.write(to: path) { writer in
+            try FITSWriter.write(to: path, as: .checkImage, among: staged) { writer in
                 writer.image(width: info.width, height: info.height, coding: coding)
                 for card in cards { writer.record(card) }
                 writer.card(FITSCard("CHECKIMG", .text(image.rawValue), "what a scan saw"))
@@ -85,6 +85,13 @@ package struct CheckImageFiles: Sendable {
         var pixels = [Float](repeating: 0, count: info.width * info.height)
         map.subtract(from: &pixels, rect: PixelRect(x: 0, y: 0, width: info.width, height: info.height))
         return pixels.map { 0 - $0 }
+    }
+}
+
+extension OutputKind {
+    /// A check image.
+    package static let checkImage = OutputKind("check image", isFITS: true) { start in
+        start.isMarked(hdus: 1) { cards in cards.contains { $0.hasPrefix("CHECKIMG=") } }
     }
 }
 

@@ -15,6 +15,15 @@ package struct InjectionPlot: Sendable {
     private static let leastStars = 3
     private static let size = (width: 720.0, height: 640.0)
 
+    /// The beginning of every file.
+    fileprivate static let head: String = {
+        let (width, height) = (Int(size.width), Int(size.height))
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+        text += "viewBox=\"0 0 \(width) \(height)\" width=\"\(width)\" height=\"\(height)\" "
+        text += "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n"
+        return text + "<rect width=\"\(width)\" height=\"\(height)\" fill=\"#fff\"/>\n"
+    }()
+
     /// The file, in UTF-8.
     package var svg: [UInt8] {
         // If all stars have one brightness, they have no range of their own.
@@ -24,11 +33,7 @@ package struct InjectionPlot: Sendable {
         let reach = errorReach
         let shares = PlotPanel(left: 76, top: 44, width: 620, height: 270, x: x, y: 0...1.05)
         let errors = PlotPanel(left: 76, top: 336, width: 620, height: 240, x: x, y: -reach...reach)
-        let (width, height) = (Int(Self.size.width), Int(Self.size.height))
-        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-        text += "viewBox=\"0 0 \(width) \(height)\" width=\"\(width)\" height=\"\(height)\" "
-        text += "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n"
-        text += "<rect width=\"\(width)\" height=\"\(height)\" fill=\"#fff\"/>\n"
+        var text = Self.head
         text += shares.label(CatalogueTable.escaped(title), 76, 28, "start")
         text += shares.axes("share of stars found", below: nil) + curve(shares) + levels(shares)
         text += errors.axes("measured − true magnitude", below: "true magnitude")
@@ -99,4 +104,12 @@ package struct InjectionPlot: Sendable {
     }
 
     private func middle(_ bin: InjectionReport.Bin) -> Double { (bin.low + bin.high) / 2 }
+}
+
+extension OutputKind {
+    /// The plot of artificial stars.
+    package static let injectionPlot = OutputKind("plot of artificial stars") { start in
+        // An earlier version draws the same, so the beginning and the axis tell it from other drawings.
+        start.begins(with: InjectionPlot.head) && start.contains("share of stars found")
+    }
 }

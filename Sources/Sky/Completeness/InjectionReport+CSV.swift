@@ -1,13 +1,14 @@
 import Glibc
 
 extension InjectionReport {
+    fileprivate static let head =
+        "ROUND,NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,MAG,FLUX,MASKED,BLENDED,FOUND,X_FOUND,Y_FOUND,FLUX_AUTO,"
+        + "FLUXERR_AUTO,MAG_AUTO,FLUX_APER,FLUXERR_APER,MAG_APER,FLAGS\n"
+
     /// One line for each star after a line of names: the star, and what was measured of it. A value that does not exist is an
     /// empty field, as in the catalogues.
     package func csv() -> [UInt8] {
-        let head =
-            "ROUND,NUMBER,X_IMAGE,Y_IMAGE,ALPHA_J2000,DELTA_J2000,MAG,FLUX,MASKED,BLENDED,FOUND,X_FOUND,Y_FOUND,FLUX_AUTO,"
-            + "FLUXERR_AUTO,MAG_AUTO,FLUX_APER,FLUXERR_APER,MAG_APER,FLAGS\n"
-        var bytes = Array(head.utf8)
+        var bytes = Array(Self.head.utf8)
         for star in stars {
             let (injected, match) = (star.injected, star.match)
             func fixed(_ value: Double?, _ decimals: Int) -> (inout [UInt8]) -> Void {
@@ -38,4 +39,9 @@ extension InjectionReport {
         }
         return bytes
     }
+}
+
+extension OutputKind {
+    /// The artificial stars of an image and what was measured of them, as a table.
+    package static let injection = OutputKind("table of artificial stars", beginsWith: InjectionReport.head)
 }

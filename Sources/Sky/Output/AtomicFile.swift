@@ -3,12 +3,15 @@ import Glibc
 
 /// One file that appears completely or not at all, in the way of `StagedFiles`.
 package enum AtomicFile {
-    /// Replaces the file at `path` by `bytes`.
+    /// Writes `bytes` to `path`, in the place of a file of the same kind if there is one.
     ///
+    /// - Parameter overwrites: Whether a file of somebody else is replaced.
     /// - Throws: `SkyError` naming the file and the reason.
-    package static func write(_ bytes: [UInt8], to path: String) throws(SkyError) {
-        let files = StagedFiles()
-        try files.write(bytes, to: path)
+    package static func write(
+        _ bytes: [UInt8], to path: String, as kind: OutputKind, overwrites: Bool = false
+    ) throws(SkyError) {
+        let files = StagedFiles(overwrites: overwrites)
+        try files.write(bytes, to: path, as: kind)
         try files.place()
     }
 }

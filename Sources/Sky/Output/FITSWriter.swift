@@ -17,20 +17,13 @@ struct FITSWriter {
     private static let creation = NIOLock()
 
     /// The longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
-    private static let nameLimit = 1024
-
-    /// Runs `body` on a new, empty FITS file and puts the file at `path`.
-    static func write(to path: String, _ body: (inout FITSWriter) -> Void) throws(SkyError) {
-        let files = StagedFiles()
-        try write(to: path, among: files, body)
-        try files.place()
-    }
+    static let nameLimit = 1024
 
     /// Runs `body` on a new, empty FITS file, which gets its place with the others.
     static func write(
-        to path: String, among files: StagedFiles, _ body: (inout FITSWriter) -> Void
+        to path: String, as kind: OutputKind, among files: StagedFiles, _ body: (inout FITSWriter) -> Void
     ) throws(SkyError) {
-        try files.write(to: path) { temporary throws(SkyError) in
+        try files.write(to: path, as: kind) { temporary throws(SkyError) in
             guard temporary.utf8.count <= nameLimit else { throw .notWritten(path, errno: ENAMETOOLONG) }
             // cfitsio reports only its own status; right after a failure errno still holds the system's reason.
             errno = 0

@@ -3,11 +3,14 @@ import CLinux
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Files that are written beside their places first, and then take their places together.
+/// Files that are written beside their places first, and then take their places together: all of them, or none.
 ///
 /// The bytes go to a hidden name in the target's own folder (a rename is atomic only inside one file system). They are forced
-/// to the disk, and take the target's name as the last step (POSIX.1-2017, `rename`). So no reader sees half a catalogue, even
-/// after a crash. An error leaves the old file as it was, and removes the temporary one.
+/// to the disk, and take the target's name as the last step (`rename`(2)). So no reader sees half a catalogue, even
+/// after a crash. An error leaves all old files as they were, and removes the temporary ones.
+///
+/// A file that this program has not made is not replaced, unless the user allows it. It is looked at after the exchange of the two
+/// names, too, because somebody may put another file there in between.
 ///
 /// Several threads may write at the same time. To force one file after the other to the disk takes longer than to make most of
 /// them, because each waits for the disk, and for the file system's journal twice. Together they wait at the same time:
@@ -17,22 +20,48 @@ package final class StagedFiles: Sendable {
         var path: String
         var folder: String
         var temporary: String
+        var kind: OutputKind
+    }
+
+    /// A file that has its name by now.
+    private struct Placed {
+        var file: File
+        /// The name of the old file until all files are placed; `nil` if there was none.
+        var old: String?
     }
 
     /// Those that are complete and have not taken their places, in the order of their writing.
     private let files = NIOLockedValueBox<[File]>([])
+    private let overwrites: Bool
 
-    package init() {}
+    /// The temporary files of this process.
+    private static let temporaries = NIOLockedValueBox<Set<String>>([])
 
-    deinit {
-        for file in files.withLockedValue({ $0 }) { unlink(file.temporary) }
+    /// - Parameter overwrites: Whether files of somebody else are replaced.
+    package init(overwrites: Bool = false) { self.overwrites = overwrites }
+
+    deinit { discard() }
+
+    /// Removes the files that have not taken their places. A thread may hold this object until the process has ended, so the end
+    /// of this object may come too late.
+    package func discard() {
+        let files = files.withLockedValue { files in
+            defer { files = [] }
+            return files
+        }
+        for file in files { Self.remove(file.temporary) }
+    }
+
+    /// Removes all temporary files. The process must end at once then.
+    package static func abandon() {
+        temporaries.withLockedValue { for temporary in $0 { unlink(temporary) } }
     }
 
     /// Writes `bytes` for the file at `path`.
     ///
     /// - Throws: `SkyError` naming the file and the reason.
-    package func write(_ bytes: [UInt8], to path: String) throws(SkyError) {
-        try write(to: path) { temporary throws(SkyError) in
+    package func write(_ bytes: [UInt8], to path: String, as kind: OutputKind) throws(SkyError) {
+        try write(to: path, as: kind) { temporary throws(SkyError) in
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             guard descriptor >= 0 else { throw .notWritten(path, errno: errno) }
             defer { close(descriptor) }
@@ -53,18 +82,20 @@ package final class StagedFiles: Sendable {
     ///
     /// - Throws: `SkyError` naming the file and the reason; what `body` throws.
     package func write(
-        to path: String, by body: (_ temporary: String) throws(SkyError) -> Void
+        to path: String, as kind: OutputKind, by body: (_ temporary: String) throws(SkyError) -> Void
     ) throws(SkyError) {
         let folder = try Self.folder(of: path)
+        try kind.check(path, overwrites: overwrites)
         // The name is short and random, so that a long target name still fits and two writers never share a temporary file.
-        let temporary = folder + "/.skynode-" + String(UInt64.random(in: 0 ... .max), radix: 16) + ".partial"
+        let temporary = folder + "/" + Self.temporaryName()
+        Self.temporaries.withLockedValue { _ = $0.insert(temporary) }
         do throws(SkyError) {
             try body(temporary)
         } catch {
-            unlink(temporary)
+            Self.remove(temporary)
             throw error
         }
-        files.withLockedValue { $0.append(File(path: path, folder: folder, temporary: temporary)) }
+        files.withLockedValue { $0.append(File(path: path, folder: folder, temporary: temporary, kind: kind)) }
         let descriptor = open(temporary, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         // The disk begins, and nobody waits for it. Whether it succeeds is known when the file is flushed.
@@ -72,8 +103,8 @@ package final class StagedFiles: Sendable {
         close(descriptor)
     }
 
-    /// Forces all files to the disk and gives them their names. A file for which that fails is removed, and does not hold up the
-    /// others.
+    /// Forces all files to the disk and gives them their names. If that fails for one, none has its name afterwards, and the old
+    /// files are back.
     ///
     /// - Throws: `SkyError` naming the first file that cannot be placed, and the reason.
     package func place() throws(SkyError) {
@@ -81,27 +112,106 @@ package final class StagedFiles: Sendable {
             defer { files = [] }
             return files
         }
-        var failure: SkyError?
-        var folders: Set<String> = []
-        for file in files {
-            do throws(SkyError) {
-                try Self.flush(file)
-                guard rename(file.temporary, file.path) == 0 else { throw SkyError.notWritten(file.path, errno: errno) }
-                folders.insert(file.folder)
-            } catch {
-                unlink(file.temporary)
-                failure = failure ?? error
-            }
+        var placed: [Placed] = []
+        do throws(SkyError) {
+            // Some file systems find out only now that there is no room.
+            for file in files { try Self.flush(file) }
+            for file in files { placed.append(Placed(file: file, old: try take(file))) }
+        } catch {
+            for one in placed.reversed() { Self.undo(one) }
+            for file in files { Self.remove(file.temporary) }
+            throw error
         }
+        for one in placed { if let old = one.old { unlink(old) } }
+        Self.temporaries.withLockedValue { $0.subtract(files.map(\.temporary)) }
         // The names themselves must survive a power cut as well. Some file systems cannot do this for a folder; the data are
         // already safe then, so a refusal is not an error.
-        for folder in folders {
+        for folder in Set(files.map(\.folder)) {
             let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
             fsync(descriptor)
             close(descriptor)
         }
-        if let failure { throw failure }
+    }
+
+    // MARK: - Names
+
+    /// Gives a file its name.
+    ///
+    /// - Returns: the name under which the old file is kept; `nil` if there was none.
+    private func take(_ file: File) throws(SkyError) -> String? {
+        // Somebody else may make or remove the target in between, but not for ever.
+        for _ in 0..<8 {
+            if Self.renameToNew(file.temporary, file.path) { return nil }
+            guard errno == EEXIST else { throw .notWritten(file.path, errno: errno) }
+            try file.kind.check(file.path, overwrites: overwrites)
+            guard let old = Self.exchange(file.temporary, file.path) else {
+                if errno == ENOENT { continue }
+                throw .notWritten(file.path, errno: errno)
+            }
+            do throws(SkyError) {
+                try file.kind.check(old, as: file.path, overwrites: overwrites)
+            } catch {
+                Self.undo(Placed(file: file, old: old))
+                throw error
+            }
+            return old
+        }
+        throw .notWritten(file.path, errno: EBUSY)
+    }
+
+    /// Renames a file if nothing has the new name; otherwise `errno` is EEXIST.
+    private static func renameToNew(_ temporary: String, _ path: String) -> Bool {
+        if renameat2(AT_FDCWD, temporary, AT_FDCWD, path, UInt32(RENAME_NOREPLACE)) == 0 { return true }
+        // NFS has neither this nor the exchange.
+        guard errno == EINVAL || errno == ENOSYS else { return false }
+        if link(temporary, path) == 0 {
+            unlink(temporary)
+            return true
+        }
+        // Some file systems have no links. There it is not noticed if the target is made just now.
+        guard errno != EEXIST else { return false }
+        var status = stat()
+        guard lstat(path, &status) != 0 else {
+            errno = EEXIST
+            return false
+        }
+        return rename(temporary, path) == 0
+    }
+
+    /// Puts a file in the place of another one.
+    ///
+    /// - Returns: the name that the old file has now; `nil` if that failed, and `errno` has the reason.
+    private static func exchange(_ temporary: String, _ path: String) -> String? {
+        if renameat2(AT_FDCWD, temporary, AT_FDCWD, path, UInt32(RENAME_EXCHANGE)) == 0 { return temporary }
+        guard errno == EINVAL || errno == ENOSYS else { return nil }
+        let old = String(temporary.lastIndex(of: "/").map { temporary[...$0] } ?? "") + temporaryName()
+        // With a link the target is there all the time.
+        guard link(path, old) == 0 || rename(path, old) == 0 else { return nil }
+        guard rename(temporary, path) == 0 else {
+            let reason = errno
+            rename(old, path)
+            unlink(old)
+            errno = reason
+            return nil
+        }
+        return old
+    }
+
+    private static func undo(_ placed: Placed) {
+        if let old = placed.old { rename(old, placed.file.path) } else { unlink(placed.file.path) }
+    }
+
+    private static func temporaryName() -> String {
+        ".skynode-" + String(UInt64.random(in: 0 ... .max), radix: 16) + ".partial"
+    }
+
+    /// The number of bytes that a temporary path has more than its folder.
+    package static let temporaryLength = "/.skynode-0123456789abcdef.partial".utf8.count
+
+    private static func remove(_ temporary: String) {
+        unlink(temporary)
+        temporaries.withLockedValue { _ = $0.remove(temporary) }
     }
 
     /// The folder part of `path`. It is never a bare name: libraries give a leading `~` or `!` a meaning, and `./` prevents

@@ -26,10 +26,15 @@ enum JPEGCodec {
     /// - Throws: `SkyError` if there is no memory for it.
     static func encode(_ raster: Raster, quality: Int32 = quality) throws(SkyError) -> [UInt8] {
         // A row begins with the number of a PNG filter.
-        try encode(
+        let file = try encode(
             raster.rows.dropFirst(), raster.width, raster.height, pitch: raster.width * 3 + 1, TJPF_RGB, TJSAMP_444,
             quality)
+        return file.prefix(2) + mark + file.dropFirst(2)
     }
+
+    /// The comment behind a file's first marker that names the program (ITU-T T.81, B.2.4.5).
+    static let mark: [UInt8] = [0xFF, 0xFE, 0, UInt8(2 + maker.count)] + maker
+    private static let maker = Array("made by skynode".utf8)
 
     private static func encode(
         _ pixels: ArraySlice<UInt8>, _ width: Int, _ height: Int, pitch: Int, _ format: TJPF, _ sampling: TJSAMP,

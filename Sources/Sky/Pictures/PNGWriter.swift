@@ -13,6 +13,11 @@ enum PNGWriter {
     /// - Throws: `SkyError` if there is no memory for it.
     static func encode(_ raster: Raster) throws(SkyError) -> [UInt8] { try encode(raster.rows, header(raster)) }
 
+    /// The chunk behind the header that names the program (section 11.3.3.2).
+    static let mark = chunk("tEXt", Array("Software\0skynode".utf8))
+    /// The place of the mark in a file: the header has 25 bytes.
+    static let markPlace = signature.count + 25
+
     private static func header(_ raster: Raster) -> [UInt8] {
         // Eight bits for each of red, green and blue (2); the only compression and the only filters that there are; no interlacing.
         chunk("IHDR", bytes(of: raster.width) + bytes(of: raster.height) + [8, 2, 0, 0, 0])
@@ -24,7 +29,7 @@ enum PNGWriter {
             throw SkyError(.failed, "the picture cannot be encoded: there is too little memory")
         }
         defer { libdeflate_free_compressor(compressor) }
-        let start = signature + header
+        let start = signature + header + mark
         let end = chunk("IEND", [])
         // The bound is for the worst case, so that the data always fits.
         let bound = libdeflate_zlib_compress_bound(compressor, rows.count)

@@ -53,9 +53,10 @@ public struct Picture: Sendable {
 
     /// Writes the picture completely, or not at all.
     ///
+    /// - Parameter overwriting: Whether it takes the place of any file, and not only of an earlier picture.
     /// - Throws: `SkyError` naming the file and the reason.
-    public func write(to path: String) throws(SkyError) {
-        try AtomicFile.write(jpeg(), to: path)
+    public func write(to path: String, overwriting: Bool = false) throws(SkyError) {
+        try AtomicFile.write(jpeg(), to: path, as: .picture, overwrites: overwriting)
     }
 
     private mutating func drawImage(_ greys: [UInt8], width: Int) {

@@ -11,6 +11,14 @@ struct HTMLPage {
     /// Further lines of style.
     var style: [String]
 
+    fileprivate static let beginning = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+
+        """
+
     /// The whole of it, in HTML 5 and UTF-8.
     ///
     /// - Parameter body: what stands below the heading, in HTML.
@@ -22,11 +30,7 @@ struct HTMLPage {
     func html(size: Int, _ body: (inout [UInt8]) -> Void) -> [UInt8] {
         let escaped = CatalogueTable.escaped(title)
         let page = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <title>\(escaped)</title>
+            \(Self.beginning)<title>\(escaped)</title>
             <style>
             body { font: 16px/1.5 sans-serif; max-width: \(width)em; margin: 2em auto; padding: 0 1em; color: #222; }
             h1 { overflow-wrap: anywhere; } table { border-collapse: collapse; }
@@ -44,5 +48,16 @@ struct HTMLPage {
         body(&bytes)
         bytes += "</body>\n</html>\n".utf8
         return bytes
+    }
+}
+
+extension OutputKind {
+    /// A page about an image or its changes.
+    package static let page = OutputKind("page") { start in
+        guard start.begins(with: HTMLPage.beginning) else { return false }
+        let lines = start.lines(12)
+        guard let style = lines.firstIndex(of: "<style>"), style + 2 < lines.count else { return false }
+        return lines[style + 1].hasPrefix("body { font: 16px/1.5 sans-serif; max-width: ")
+            && lines[style + 2] == "h1 { overflow-wrap: anywhere; } table { border-collapse: collapse; }"
     }
 }

@@ -8,7 +8,7 @@ extension CatalogueTable {
     public func writeFITS(to path: String) throws(SkyError) { try write(.fits, to: path) }
 
     func writeFITS(to path: String, among files: StagedFiles) throws(SkyError) {
-        try FITSWriter.write(to: path, among: files) { writer in append(to: &writer, name: "CATALOG") }
+        try FITSWriter.write(to: path, as: .catalogue, among: files) { writer in append(to: &writer, name: "CATALOG") }
     }
 
     /// Writes a pair of tables for each image: its header in one cell, `LDAC_IMHEAD`, and its sources, `LDAC_OBJECTS`
@@ -18,7 +18,7 @@ extension CatalogueTable {
     public func writeLDAC(to path: String) throws(SkyError) { try write(.ldac, to: path) }
 
     func writeLDAC(to path: String, among files: StagedFiles) throws(SkyError) {
-        try FITSWriter.write(to: path, among: files) { writer in
+        try FITSWriter.write(to: path, as: .catalogue, among: files) { writer in
             for section in sections {
                 // SCAMP expects an END card at the end of the header.
                 let cards = (section.header + ["END"]).map(Self.padded)

@@ -138,9 +138,12 @@ public struct CatalogueTable: Sendable {
 
     /// Writes the catalogue completely, or not at all.
     ///
+    /// - Parameter overwriting: Whether it takes the place of any file, and not only of an earlier catalogue.
     /// - Throws: `SkyError` naming the file and the reason.
-    public func write(_ format: CatalogueFormat, to path: String) throws(SkyError) {
-        let files = StagedFiles()
+    public func write(
+        _ format: CatalogueFormat, to path: String, overwriting: Bool = false
+    ) throws(SkyError) {
+        let files = StagedFiles(overwrites: overwriting)
         try write(format, to: path, among: files)
         try files.place()
     }
@@ -152,11 +155,11 @@ public struct CatalogueTable: Sendable {
         switch format {
         case .fits: try writeFITS(to: path, among: files)
         case .ldac: try writeLDAC(to: path, among: files)
-        case .csv: try files.write(csv(), to: path)
-        case .ecsv: try files.write(ecsv(), to: path)
-        case .votable: try files.write(votable(), to: path)
-        case .ndjson: try files.write(ndjson(), to: path)
-        case .regions: try files.write(regions(), to: path)
+        case .csv: try files.write(csv(), to: path, as: .catalogue)
+        case .ecsv: try files.write(ecsv(), to: path, as: .catalogue)
+        case .votable: try files.write(votable(), to: path, as: .catalogue)
+        case .ndjson: try files.write(ndjson(), to: path, as: .catalogue)
+        case .regions: try files.write(regions(), to: path, as: .catalogue)
         }
     }
 }

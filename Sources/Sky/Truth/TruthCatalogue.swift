@@ -30,8 +30,16 @@ public enum TruthCatalogue {
 
     /// Writes `truth` to `path`, completely or not at all. The columns from `id` on are left out if they would be empty.
     ///
+    /// - Parameter overwriting: Whether it takes the place of any file, and not only of an earlier truth.
     /// - Throws: `SkyError` naming the file and the reason.
-    public static func write(_ truth: [TruthSource], to path: String) throws(SkyError) {
+    public static func write(
+        _ truth: [TruthSource], to path: String, overwriting: Bool = false
+    ) throws(SkyError) {
+        try AtomicFile.write(bytes(truth), to: path, as: .truth, overwrites: overwriting)
+    }
+
+    /// The file of `truth`.
+    static func bytes(_ truth: [TruthSource]) -> [UInt8] {
         let isStill = truth.allSatisfy { $0.id == 0 && ($0.kind == .star || $0.kind == .galaxy) }
         let columns = isStill ? Column.still : Column.allCases
         var bytes = Array(columns.map { $0.rawValue }.joined(separator: ",").utf8)
@@ -46,7 +54,7 @@ public enum TruthCatalogue {
             }
         }
         bytes.append(UInt8(ascii: "\n"))
-        try AtomicFile.write(bytes, to: path)
+        return bytes
     }
 
     /// The value of a column, and the number of decimals that are written. The kind is not a number.
@@ -79,4 +87,10 @@ public enum TruthCatalogue {
     public static func read(_ path: String) throws(SkyError) -> [TruthSource] {
         try TruthReader(path).sources()
     }
+}
+
+extension OutputKind {
+    /// The truth of a synthetic frame.
+    package static let truth = OutputKind(
+        "truth file", beginsWith: TruthCatalogue.Column.still.map(\.rawValue).joined(separator: ","))
 }

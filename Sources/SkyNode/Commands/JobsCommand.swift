@@ -362,7 +362,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await argument.options.following { coordinator in
-            let place = try output.place()
+            let (place, overwrites) = (try output.place(), output.replacing.overwrite)
             let (found, request) = try await coordinator.call { [here = argument.options.here, job = argument.job] in
                 try await JobLookup(coordinator: $0, isHere: here).findScan(job)
             }
@@ -373,22 +373,28 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let catalogue = try await results.catalogue(of: name, content: nil)
             let preview = try await results.preview()
             let stem = place.folder + "/" + ImagePath.stem(of: request.image)
-            _ = try PreparedOutput(place, stems: [stem])
-            let output = ScanFiles(
+            let files =
+                place.isFile
+                ? [] : place.formats.map(ResultFile.catalogue) + (preview == nil ? [] : ResultFile.pictures)
+            _ = try PreparedOutput(
+                place, files: files, stems: [stem], merged: place.isFile ? place.merged(besides: []) : [],
+                overwrites: overwrites)
+            var output = ScanFiles(
                 name: name + (request.image.layer?.words ?? ""), stem: stem, formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue, companions: request.image.companions,
                 detection: request.image.detection)
+            output.overwrites = overwrites
             let runs = preview == nil ? [] : try await results.runs()
-            var files = try await output.write(
+            var written = try await output.write(
                 preview: place.isFile ? nil : preview, runs: runs, facts: []
             ).paths
             let table = CatalogueTable([output.section], configuration: request.configuration)
             if case .standardOutput(let format) = place { return Console.output(bytes: try table.bytes(format)) }
             if case .file(let path, let format) = place {
-                try table.write(format, to: path)
-                files.append(path)
+                try table.write(format, to: path, overwriting: overwrites)
+                written.append(path)
             }
-            for file in files { Console.output("wrote \(PrintableText.of(file))") }
+            for file in written { Console.output("wrote \(PrintableText.of(file))") }
         }
     }
 }

@@ -20,8 +20,12 @@ struct SynthesizeCommand: AsyncParsableCommand {
               skynode synthesize night.fits --epochs 3 --transients 5 --movers 9
             """)
 
-    @Argument(help: ArgumentHelp("File to write.", valueName: "file"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("File to write: it ends with .fits, .fit or .fts.", valueName: "file"),
+        completion: .file(extensions: ["fits", "fit", "fts"]))
     var file: String
+
+    @OptionGroup var replacing: OverwriteOption
 
     @OptionGroup(title: "Frame") var frame: FrameOptions
     @OptionGroup(title: "Blemishes and format") var blemishes: BlemishOptions
@@ -33,14 +37,31 @@ struct SynthesizeCommand: AsyncParsableCommand {
         blemishes.apply(to: &synthesis)
         series.apply(to: &synthesis)
         try synthesis.validate(memory: MachineMemory.total)
+        try check(synthesis)
         for epoch in 0..<synthesis.epochs {
             let path = synthesis.path(of: epoch, for: file)
             let sky = synthesis.render(epoch: epoch)
-            let truth = try sky.write(to: path)
+            let truth = try sky.write(to: path, overwriting: replacing.overwrite)
             let celestial = sky.truth.count { $0.kind.isCelestial }
             let size = "\(sky.width) x \(sky.height) pixels, \(celestial) sources"
             Console.output("wrote \(PrintableText.of(path)) (\(size))")
             Console.output("wrote \(PrintableText.of(truth))")
+        }
+    }
+
+    /// Checks the names of all files before the first is made: some epochs of a series are of no use.
+    private func check(_ synthesis: SkySynthesis) throws {
+        guard [".fits", ".fit", ".fts"].contains(where: file.lowercased().hasSuffix) else {
+            throw SkyError(
+                .badInput, "\(file): the name of a FITS image ends with .fits, .fit or .fts; nothing was written")
+        }
+        let lengths = NameLengths(OutputPlace.file(file, .fits).folder)
+        for epoch in 0..<synthesis.epochs {
+            let frame = synthesis.path(of: epoch, for: file)
+            for (path, kind) in [(frame, OutputKind.frame), (TruthCatalogue.path(beside: frame), .truth)] {
+                try lengths.check(path, kind)
+                try kind.check(path, overwrites: replacing.overwrite)
+            }
         }
     }
 }

@@ -46,18 +46,8 @@ enum OutputPlace: Sendable {
         }
     }
 
-    /// The catalogues to be written that exist already.
-    ///
-    /// - Parameters:
-    ///   - stems: folder and name of each image's results.
-    ///   - names: the names in the folder. Of twenty thousand catalogues only those that exist are examined.
-    func catalogues(of stems: Set<String>, among names: Set<String>) -> [String] {
-        guard !isStandardOutput else { return [] }
-        let own = isFile ? [] : stems.sorted().flatMap { stem in formats.map { stem + $0.ending } }
-        return (own + merged(besides: stems).map(\.path)).filter { names.contains(OutputPlace.name($0)) }
-    }
-
-    private static func name(_ path: String) -> String {
+    /// The part of a path behind its folder.
+    static func name(_ path: String) -> String {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 }

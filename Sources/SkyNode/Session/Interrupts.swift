@@ -1,5 +1,6 @@
 import Glibc
 import NIOConcurrencyHelpers
+import Sky
 import SkyCore
 import Transport
 import UnixSignals
@@ -151,6 +152,7 @@ final class Interrupts: Sendable {
         // Indented lines are commands to be typed, and need no prefix.
         for line in remains { say(line.hasPrefix(" ") ? line : "skynode: \(line)") }
         if let farewell = state.withLockedValue({ $0.farewell })?() { say("skynode: \(farewell)") }
+        StagedFiles.abandon()
         // The process ends here, because a normal return would wait for the same as the rest of the command.
         _exit(ExitStatus.cancelled.rawValue)
     }

@@ -48,15 +48,21 @@ import Testing
         try await expectRefusal(["scan", folder.file("sky.fits"), "-o", "/proc/nothing"], saying: "cannot be written")
         // The image itself, and another.
         let before = try folder.contents("sky.fits")
-        try await expectRefusal(["scan", folder.file("sky.fits"), "-o", folder.file("sky.fits")], saying: "is a file")
+        try await expectRefusal(
+            ["scan", folder.file("sky.fits"), "-o", folder.file("sky.fits")], saying: "is read by this scan")
+        try await expectRefusal(
+            ["scan", folder.file("sky.fits"), "-o", folder.file("sky.fits"), "--overwrite"],
+            saying: "is read by this scan")
         try FileManager.default.copyItem(atPath: folder.file("sky.fits"), toPath: folder.file("other.fits"))
         try await expectRefusal(
-            ["scan", folder.file("sky.fits"), "-o", folder.file("other.fits")], saying: "is a file")
+            ["scan", folder.file("sky.fits"), "-o", folder.file("other.fits")], saying: "is not a catalogue"
+        )
         #expect(try folder.contents("sky.fits") == before && folder.contents("other.fits") == before)
         // One image has the name of another one's catalogue.
         try FileManager.default.copyItem(atPath: folder.file("sky.fits"), toPath: folder.file("sky.cat.fits"))
         try await expectRefusal(
-            ["scan", folder.file("sky.fits"), folder.file("sky.cat.fits"), "-o", folder.path], saying: "overwritten")
+            ["scan", folder.file("sky.fits"), folder.file("sky.cat.fits"), "-o", folder.path],
+            saying: "is read by this scan")
         #expect(try folder.contents("sky.cat.fits") == before)
         unlink(folder.file("sky.cat.fits"))
         try await expectRefusal(

@@ -6,10 +6,12 @@ final class SmallDisk: Sendable {
     let path: String
     private let folder: ScratchFolder
 
-    init(megabytes: Int) throws {
+    convenience init(megabytes: Int) throws { try self.init(kilobytes: megabytes << 10) }
+
+    init(kilobytes: Int) throws {
         folder = try ScratchFolder()
         path = folder.path
-        guard mount("none", path, "tmpfs", 0, "size=\(megabytes)m") == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard mount("none", path, "tmpfs", 0, "size=\(kilobytes)k") == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
     deinit { umount2(path, Int32(MNT_DETACH)) }

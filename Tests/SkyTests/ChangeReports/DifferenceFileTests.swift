@@ -37,7 +37,11 @@ import Testing
         var file = try DifferenceFile(of: info)
         for part in planes { file.add(part) }
         let path = folder.path + "/a.difference.fits"
-        try file.write(to: path, catalogue: catalogue, image: "a", reference: "b")
+        for _ in 0..<2 {
+            let files = StagedFiles()
+            try file.write(to: path, catalogue: catalogue, image: "a", reference: "b", among: files)
+            try files.place()
+        }
         let whole = PixelRect(x: 0, y: 0, width: info.width, height: info.height)
         let difference = try FITSImage(path: path, hdu: 1).read(whole)
         let noise = try FITSImage(path: path, hdu: 2).read(whole)

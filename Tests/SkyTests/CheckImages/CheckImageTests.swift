@@ -46,9 +46,13 @@ import Testing
         var configuration = ScanConfiguration()
         configuration.sectorSize = sector
         let stem = folder.path + "/\(sector ?? 0)"
-        return try files.write(stem: stem, catalogue: catalogue, configuration: configuration).map {
-            Array(try Data(contentsOf: URL(fileURLWithPath: $0)))
+        var paths: [String] = []
+        for _ in 0..<2 {
+            let staged = StagedFiles()
+            paths = try files.write(stem: stem, catalogue: catalogue, configuration: configuration, among: staged)
+            try staged.place()
         }
+        return try paths.map { Array(try Data(contentsOf: URL(fileURLWithPath: $0))) }
     }
 
     @Test func `sectors of any size give the same bytes`() throws {

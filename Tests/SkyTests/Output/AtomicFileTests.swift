@@ -8,9 +8,9 @@ import Testing
 @Suite struct AtomicFileTests {
     @Test func `a file is replaced as a whole and no temporary stays`() throws {
         let folder = ScratchFolder()
-        try AtomicFile.write(Array("first".utf8), to: folder.file("a"))
-        try AtomicFile.write(Array("second".utf8), to: folder.file("a"))
-        try AtomicFile.write([], to: folder.file("empty"))
+        try AtomicFile.write(Array("first".utf8), to: folder.file("a"), as: .own)
+        try AtomicFile.write(Array("second".utf8), to: folder.file("a"), as: .own)
+        try AtomicFile.write([], to: folder.file("empty"), as: .own)
         #expect(folder.names == ["a", "empty"])
         #expect(folder.text("a") == "second")
         #expect(folder.bytes("empty") == [])
@@ -21,7 +21,7 @@ import Testing
         folder.put("", in: "file")
         func message(_ path: String) -> String {
             do {
-                try AtomicFile.write([1], to: path)
+                try AtomicFile.write([1], to: path, as: .own)
                 return ""
             } catch {
                 #expect(error.kind == .badInput)
@@ -41,4 +41,9 @@ import Testing
         let error = SkyError.notWritten("a.csv", errno: ENOSPC)
         #expect(error == SkyError(.failed, "a.csv: cannot be written: the disk is full"))
     }
+}
+
+extension OutputKind {
+    /// A file of tests, which is told by nothing.
+    static let own = OutputKind("test file") { _ in true }
 }

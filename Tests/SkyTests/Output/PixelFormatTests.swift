@@ -4,12 +4,18 @@ import Testing
 @testable import Sky
 
 @Suite struct PixelFormatTests {
+    private func write(to path: String, _ body: (inout FITSWriter) -> Void) throws {
+        let files = StagedFiles()
+        try FITSWriter.write(to: path, as: .frame, among: files, body)
+        try files.place()
+    }
+
     /// What the file has where `pixels` was written to it, by the project's own reader.
     private func reread(_ pixels: [Float], width: Int, _ format: PixelFormat) throws -> [Float] {
         let folder = ScratchFolder()
         let height = pixels.count / width
         let coding = PixelCoding(format, for: pixels)
-        try FITSWriter.write(to: folder.file("a.fits")) { writer in
+        try write(to: folder.file("a.fits")) { writer in
             writer.image(width: width, height: height, coding: coding)
             writer.card(FITSCard("OBJECT", .text("test"), ""))
             writer.pixels(pixels, coding: coding)
@@ -50,7 +56,7 @@ import Testing
         func header(_ pixels: [Float], _ format: PixelFormat) throws -> String {
             let folder = ScratchFolder()
             let coding = PixelCoding(format, for: pixels)
-            try FITSWriter.write(to: folder.file("a.fits")) { writer in
+            try write(to: folder.file("a.fits")) { writer in
                 writer.image(width: pixels.count, height: 1, coding: coding)
                 writer.pixels(pixels, coding: coding)
             }

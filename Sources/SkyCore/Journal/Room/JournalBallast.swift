@@ -22,6 +22,7 @@ final class JournalBallast: Sendable {
         let size = JournalBallast.size(ofDisk: disk.size)
         isThere.withLockedValue { isThere in
             guard !isThere, size > 0, disk.available > 3 * size else { return }
+            guard isOwn else { return }
             let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { return }
             defer { close(descriptor) }
@@ -39,7 +40,17 @@ final class JournalBallast: Sendable {
     func release() -> Bool {
         isThere.withLockedValue { isThere in
             isThere = false
-            return unlink(path) == 0
+            return isOwn && unlink(path) == 0
         }
+    }
+
+    /// Whether nothing of somebody else has the ballast's name: there is no file, or one that begins with zeros.
+    private var isOwn: Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return errno == ENOENT }
+        defer { close(descriptor) }
+        var start = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor, &start, start.count)
+        return count >= 0 && start.prefix(count).allSatisfy { $0 == 0 }
     }
 }

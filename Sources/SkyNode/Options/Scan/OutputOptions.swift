@@ -5,6 +5,15 @@ import Sky
 import SkyCore
 import Transport
 
+/// Whether a command may replace what the program has not made.
+struct OverwriteOption: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Write over files of any kind that have the names of the results. Without it only files are replaced that skynode "
+                + "has written."))
+    var overwrite = false
+}
+
 /// Where a scan's results go, and in which formats.
 struct OutputOptions: ParsableArguments {
     @Option(
@@ -30,6 +39,8 @@ struct OutputOptions: ParsableArguments {
                 + "\(CheckImagesArgument.names).",
             valueName: "name,..."), completion: .list(CheckImage.allCases.map(\.rawValue)))
     var checkImages: CheckImagesArgument?
+
+    @OptionGroup var replacing: OverwriteOption
 
     private static let endings =
         ".fits, .fit, .fts, .ldac, .cat (as .ldac), .csv, .ecsv, .vot, .votable, .xml, .ndjson, .jsonl, .reg"

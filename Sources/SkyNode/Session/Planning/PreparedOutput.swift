@@ -7,19 +7,38 @@ struct PreparedOutput: Sendable {
     private let folder: String
     private let hasExisted: Bool
 
-    /// - Parameter stems: folder and name of each image's results.
-    /// - Throws: `SkyError` where nothing can be written there, or an image would be overwritten.
-    init(_ place: OutputPlace, stems: Set<String> = []) throws(SkyError) {
+    /// - Parameters:
+    ///   - files: the files that are written for each image.
+    ///   - stems: folder and name of each image's results.
+    ///   - merged: the catalogues of all images.
+    ///   - inputs: the resolved paths of files that are read. None is replaced, whoever has made it.
+    ///   - overwrites: whether files that the program has not made are replaced.
+    /// - Throws: `SkyError` where nothing can be written there, where a name would be too long, or where a file that the program
+    ///   has not made would be overwritten.
+    init(
+        _ place: OutputPlace, files: [ResultFile] = [], stems: Set<String> = [],
+        merged: [(path: String, format: CatalogueFormat)] = [],
+        inputs: Set<String> = [], overwrites: Bool = false
+    ) throws(SkyError) {
         folder = place.folder
         hasExisted = access(folder, F_OK) == 0
         if case .file(let path, _) = place, PreparedOutput.isFolder(path) {
             throw SkyError(.badInput, "\(path): is a folder; name a file, or end the folder's name with a slash")
         }
         guard !place.isStandardOutput else { return }
+        let lengths = NameLengths(folder)
+        // Only those names are looked for that exist: a night has a hundred thousand files.
         let names = Set(FolderNames.of(folder).map(\.text))
-        for path in place.catalogues(of: stems, among: names) where CatalogueSniff.isForeign(path) {
-            throw SkyError(.badInput, "\(path): is a file, and no catalogue of this program; it is not overwritten")
+        func check(_ path: String, _ kind: OutputKind) throws(SkyError) {
+            try lengths.check(path, kind)
+            guard names.contains(OutputPlace.name(path)) else { return }
+            guard !inputs.contains(ImagePath.resolved(path) ?? path) else {
+                throw SkyError(.badInput, "\(path): is read by this scan and is not overwritten")
+            }
+            try kind.check(path, overwrites: overwrites)
         }
+        for (path, format) in merged { try check(path, ResultFile.catalogue(format).kind) }
+        for stem in stems.sorted() { for file in files { try check(stem + file.ending, file.kind) } }
         try OutputFolder.prepare(folder)
     }
 

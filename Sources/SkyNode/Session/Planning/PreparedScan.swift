@@ -56,6 +56,11 @@ struct PreparedScan: Sendable {
         }
         try plan.checkIsNotEmpty()
         self.plan = plan
-        output = try PreparedOutput(settings.output, stems: plan.stems)
+        let further = [options.comparison.reference, options.files.truth].compactMap(\.self).compactMap(
+            ImagePath.resolved)
+        output = try PreparedOutput(
+            settings.output, files: plan.files, stems: plan.stems, merged: plan.merged,
+            inputs: companions.union(list.images.map(\.path) + further + (detection.map { [$0.image.path] } ?? [])),
+            overwrites: plan.overwrites)
     }
 }

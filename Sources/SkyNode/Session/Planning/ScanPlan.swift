@@ -81,6 +81,30 @@ struct ScanPlan: Sendable {
         }
     }
 
+    /// Whether files that the program has not made are replaced.
+    var overwrites: Bool { options.output.replacing.overwrite }
+
+    /// The files that are written for each image.
+    var files: [ResultFile] {
+        var files = options.output.checkImages?.images.map { ResultFile(ending: $0.ending, kind: .checkImage) } ?? []
+        guard !output.isFile else { return files }
+        files += output.formats.map(ResultFile.catalogue)
+        if !options.files.noPicture { files += ResultFile.pictures }
+        if reference != nil {
+            files += ResultFile.changes
+            if writesDifference { files.append(ResultFile(ending: DifferenceFile.ending, kind: .difference)) }
+        }
+        if injection != nil { files += options.files.noPicture ? [.injection] : [.injection, .injectionPlot] }
+        return files
+    }
+
+    /// The catalogues of all images.
+    var merged: [(path: String, format: CatalogueFormat)] {
+        guard merges else { return [] }
+        return output.merged(besides: stems)
+            + (options.files.keepPartial ? output.merged(besides: stems, isPartial: true) : [])
+    }
+
     /// Whether a catalogue of all images is requested.
     var merges: Bool { output.isFile || (items.count > 1 && mergesImagesOfOne) }
 

@@ -32,6 +32,8 @@ struct EpochComparer: Sendable {
         var status: ExitStatus
         /// The path of the difference image, where it was requested.
         var differencePath: String?
+        /// Its files, which take their places together when the images after it are compared, too. The difference is written already.
+        var files: StagedFiles
     }
 
     let plan: ScanPlan
@@ -94,7 +96,7 @@ struct EpochComparer: Sendable {
 
     /// Compares an image with the reference.
     ///
-    /// - Throws: `SkyError` where the two cannot be compared, with the reason.
+    /// - Throws: `SkyError` where the two cannot be compared, or the difference cannot be written, with the reason.
     func compare(
         _ item: ScanItem, _ new: Scanned, with old: Scanned, _ pair: EpochPair
     ) async throws -> Compared? {
@@ -117,29 +119,27 @@ struct EpochComparer: Sendable {
         }
         // The difference is written now, because those of all images would not fit into memory. This takes seconds for a large
         // image.
-        let (path, written) = try await write(file, of: new, reference: old, to: item.stem + DifferenceFile.ending)
+        let files = StagedFiles(overwrites: plan.overwrites)
+        let path = file == nil ? nil : item.stem + DifferenceFile.ending
+        if let file, let path { try await write(file, of: new, reference: old, to: path, among: files) }
         return Compared(
             item: item, reference: old, new: new.image, comparison: comparison, pair: pair, sectors: grid.sectors,
             arithmetic: new.catalogue.arithmetic, time: new.time,
             zeroPoint: configuration.completed(by: new.catalogue.keywords).zeroPoint ?? 0,
-            status: max(status, written), differencePath: path)
+            status: status, differencePath: path, files: files)
     }
 
-    /// Writes the difference, where there is one. A failure is reported, and the changes are written all the same.
+    /// Writes the difference.
+    ///
+    /// - Throws: `SkyError` naming the file and the reason.
     private func write(
-        _ file: DifferenceFile?, of new: Scanned, reference old: Scanned, to path: String
-    ) async throws -> (path: String?, status: ExitStatus) {
-        guard let file else { return (nil, .done) }
-        do {
-            try await NIOThreadPool.singleton.runIfActive {
-                try interrupts.whileWriting { () throws(SkyError) in
-                    try file.write(to: path, catalogue: new.catalogue, image: new.name, reference: old.name)
-                }
+        _ file: DifferenceFile, of new: Scanned, reference old: Scanned, to path: String, among files: StagedFiles
+    ) async throws {
+        try await NIOThreadPool.singleton.runIfActive {
+            try interrupts.whileWriting { () throws(SkyError) in
+                try file.write(
+                    to: path, catalogue: new.catalogue, image: new.name, reference: old.name, among: files)
             }
-            return (path, .done)
-        } catch let error as SkyError {
-            display.fail("\(PrintableText.of(error.message))")
-            return (nil, .usage)
         }
     }
 

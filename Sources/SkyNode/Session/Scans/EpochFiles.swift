@@ -27,9 +27,12 @@ struct EpochFiles: Sendable {
             let cutouts = try await comparer.cutouts(one, comparison.changes)
             let tracks = compared.count > 1 ? series.tracks : []
             do {
-                try AtomicFile.write(table.csv, to: one.item.stem + ".changes.csv")
-                try AtomicFile.write(
-                    ChangeReport(table, cutouts: cutouts, tracks: tracks).html, to: one.item.stem + ".changes.html")
+                try comparer.interrupts.whileWriting { () throws(SkyError) in
+                    let page = ChangeReport(table, cutouts: cutouts, tracks: tracks).html
+                    _ = try one.files.write(table.csv, as: .changeTable, of: one.item.stem)
+                    _ = try one.files.write(page, as: .changePage, of: one.item.stem)
+                    try one.files.place()
+                }
             } catch {
                 comparer.display.fail("\(PrintableText.of(error.message))")
                 status = .usage
@@ -46,7 +49,7 @@ struct EpochFiles: Sendable {
             comparer.display.output([try JSONLine.encode(Line(compared, table, tracks))])
             return
         }
-        let files = [".changes.csv", ".changes.html"].map { compared.item.stem + $0 } + [compared.differencePath]
+        let files = ResultFile.changes.map { compared.item.stem + $0.ending } + [compared.differencePath]
         let isLast = compared.item.stem == self.compared.last?.item.stem
         let lines = ChangeLines(
             image: compared.item.name, reference: compared.reference.name,

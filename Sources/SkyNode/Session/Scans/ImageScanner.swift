@@ -161,7 +161,7 @@ struct ImageScanner: Sendable {
             guard let catalogue = findings.catalogue else { break }
             let test = InjectionTest(
                 coordinator: coordinator, interrupts: interrupts, display: display, format: rules.format,
-                detail: rules.detail, draws: draws)
+                detail: rules.detail, draws: draws, overwrites: plan.overwrites)
             return .tested(try await test.run(item, findings.injections, plain: catalogue))
         case .finish: break
         }
@@ -203,6 +203,11 @@ struct ImageScanner: Sendable {
             detection: item.detection)
         output.times = findings.timingSoFar.forReport
         findings.section = output.section
+        output.overwrites = plan.overwrites
+        if let images = item.request.kind.scan?.checkImages {
+            output.checkImages = try await results.checkImages(images, of: catalogue)
+            findings.laps.end(.checkImages, at: .now)
+        }
         let (preview, runs, facts) = (findings.preview, findings.runs, JobSummary.facts(findings.report))
         let written = try await interrupts.whileWriting { [output] in
             try await output.write(preview: preview, runs: runs, facts: facts, others: further)
@@ -210,12 +215,6 @@ struct ImageScanner: Sendable {
         findings.files = written.paths
         (findings.laps.catalogues, findings.laps.pictures) = (written.catalogues, written.pictures)
         findings.laps.end(.files, at: .now)
-        if let request = item.request.kind.scan, let images = request.checkImages {
-            findings.files += try await results.writeCheckImages(
-                images, stem: item.stem, catalogue: catalogue, configuration: plan.configuration,
-                interrupts: interrupts)
-            findings.laps.end(.checkImages, at: .now)
-        }
         findings.timing = findings.timingSoFar
     }
 

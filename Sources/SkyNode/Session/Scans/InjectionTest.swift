@@ -12,6 +12,8 @@ struct InjectionTest: Sendable {
     let detail: ScanDetail
     /// Whether to draw a plot.
     let draws: Bool
+    /// Whether files that the program has not made are replaced.
+    let overwrites: Bool
 
     /// - Parameters:
     ///   - item: the image, with the request that resulted in `plain`.
@@ -77,12 +79,14 @@ struct InjectionTest: Sendable {
     }
 
     private func write(_ report: InjectionReport, _ item: ScanItem) throws(SkyError) -> [String] {
-        var files = [item.stem + ".injection.csv"]
-        try AtomicFile.write(report.csv(), to: files[0])
-        guard draws else { return files }
-        files.append(item.stem + ".injection.svg")
-        try AtomicFile.write(InjectionPlot(report, title: item.name).svg, to: files[1])
-        return files
+        let files = StagedFiles(overwrites: overwrites)
+        var paths = [try files.write(report.csv(), as: .injection, of: item.stem)]
+        if draws {
+            paths.append(
+                try files.write(InjectionPlot(report, title: item.name).svg, as: .injectionPlot, of: item.stem))
+        }
+        try files.place()
+        return paths
     }
 
     private func say(_ error: SkyError, _ item: ScanItem) -> ExitStatus {

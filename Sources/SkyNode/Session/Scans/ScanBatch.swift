@@ -133,11 +133,14 @@ struct ScanBatch: Sendable {
                 if !isPartial { Console.output(bytes: try table.bytes(format)) }
                 return (.done, [])
             }
-            for (path, format) in plan.output.merged(besides: plan.stems, isPartial: isPartial) {
-                try interrupts.whileWriting { () throws(SkyError) in try table.write(format, to: path) }
-                files.append(path)
-                if detail > .line { print(["wrote \(PrintableText.of(path))"]) }
+            let merged = plan.output.merged(besides: plan.stems, isPartial: isPartial)
+            try interrupts.whileWriting { () throws(SkyError) in
+                let staged = StagedFiles(overwrites: plan.overwrites)
+                for (path, format) in merged { try table.write(format, to: path, among: staged) }
+                try staged.place()
             }
+            files = merged.map(\.path)
+            if detail > .line { print(files.map { "wrote \(PrintableText.of($0))" }) }
             return (.done, files)
         } catch {
             display.fail(PrintableText.of(error.message))

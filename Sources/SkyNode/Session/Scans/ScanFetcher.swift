@@ -61,13 +61,8 @@ struct ScanFetcher {
         try await coordinator.fetch { [job] in try await $0.sectorRuns(job) }
     }
 
-    /// Writes the check images of an image, and returns their paths.
-    ///
-    /// - Throws: `SkyError` naming the file that cannot be written and the reason.
-    func writeCheckImages(
-        _ images: [CheckImage], stem: String, catalogue: Catalogue, configuration: ScanConfiguration,
-        interrupts: Interrupts
-    ) async throws -> [String] {
+    /// The check images of an image.
+    func checkImages(_ images: [CheckImage], of catalogue: Catalogue) async throws -> CheckImageFiles {
         var files = CheckImageFiles(images, of: catalogue.info)
         var (number, total) = (0, 1)
         while number < total {
@@ -76,12 +71,7 @@ struct ScanFetcher {
             files.add(page)
             (number, total) = (number + 1, page.total)
         }
-        // This takes seconds for a large image.
-        return try await NIOThreadPool.singleton.runIfActive { [files] in
-            try interrupts.whileWriting { () throws(SkyError) in
-                try files.write(stem: stem, catalogue: catalogue, configuration: configuration)
-            }
-        }
+        return files
     }
 
     func preview() async throws -> ImagePreview? {

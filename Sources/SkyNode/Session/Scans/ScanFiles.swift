@@ -4,7 +4,7 @@ import Sky
 import SkyCore
 
 /// Writes the results of one image. All files are first written beside their places and then renamed, so that none is ever
-/// half-written.
+/// half-written, and either all are there or none.
 struct ScanFiles: Sendable {
     /// Folder and name of the files that are written, without an ending.
     let stem: String
@@ -14,6 +14,10 @@ struct ScanFiles: Sendable {
     let section: CatalogueTable.Section
     /// Where the time of the scan went, for the report; `nil` where that is not known.
     var times: ScanTimes?
+    /// The check images, where any are requested.
+    var checkImages: CheckImageFiles?
+    /// Whether files that the program has not made are replaced.
+    var overwrites = false
 
     /// What was written, and how long it took.
     struct Written: Sendable {
@@ -21,6 +25,7 @@ struct ScanFiles: Sendable {
         var catalogues: Duration
         /// `nil` where no pictures and no report were written.
         var pictures: Duration?
+        var checkImages = Duration.zero
     }
 
     /// - Parameter name: the name of the image in the tables.
@@ -55,7 +60,19 @@ struct ScanFiles: Sendable {
         preview: ImagePreview?, runs: [SectorRun], facts: [(name: String, value: String)],
         others: [(name: String, ending: String)] = []
     ) async throws -> Written {
-        let files = StagedFiles()
+        let files = StagedFiles(overwrites: overwrites)
+        do {
+            return try await write(files, preview, runs, facts, others)
+        } catch {
+            files.discard()
+            throw error
+        }
+    }
+
+    private func write(
+        _ files: StagedFiles, _ preview: ImagePreview?, _ runs: [SectorRun], _ facts: [(name: String, value: String)],
+        _ others: [(name: String, ending: String)]
+    ) async throws -> Written {
         async let tables = ScanFiles.timed { try await writeTables(files) }
         async let pictures =
             preview == nil
@@ -63,18 +80,17 @@ struct ScanFiles: Sendable {
             : ScanFiles.timed {
                 if let preview { try await writePictures(preview, runs, facts, others, files) } else { [] }
             }
-        // Where both cannot be written, the catalogue is named. It is written also where the pictures cannot be.
+        // Where both cannot be written, the catalogue is named.
         let written = try await tables
-        let drawn: Result<(paths: [String], duration: Duration)?, any Error>
-        do { drawn = .success(try await pictures) } catch { drawn = .failure(error) }
+        let made = try await pictures
+        let checked = try await writeCheckImages(files)
         // They are forced to the disk together, and wait for it at the same time.
         let start = ContinuousClock.now
         try await NIOThreadPool.singleton.runIfActive { try files.place() }
         let placing = start.duration(to: .now)
-        let made = try drawn.get()
         return Written(
-            paths: written.paths + (made?.paths ?? []), catalogues: written.duration + placing,
-            pictures: made.map { $0.duration + placing })
+            paths: written.paths + (made?.paths ?? []) + checked.paths, catalogues: written.duration + placing,
+            pictures: made.map { $0.duration + placing }, checkImages: checked.duration)
     }
 
     private static func timed(
@@ -113,6 +129,16 @@ struct ScanFiles: Sendable {
         return path
     }
 
+    /// This takes seconds for a large image.
+    private func writeCheckImages(_ files: StagedFiles) async throws -> (paths: [String], duration: Duration) {
+        guard let checkImages else { return ([], .zero) }
+        return try await ScanFiles.timed {
+            try await NIOThreadPool.singleton.runIfActive {
+                try checkImages.write(stem: stem, catalogue: catalogue, configuration: configuration, among: files)
+            }
+        }
+    }
+
     /// Writes the image with the sources, the map of its sectors, and the report, which has both in it.
     private func writePictures(
         _ preview: ImagePreview, _ runs: [SectorRun], _ facts: [(name: String, value: String)],
@@ -123,22 +149,20 @@ struct ScanFiles: Sendable {
         async let drawn = NIOThreadPool.singleton.runIfActive {
             let picture = try Picture(preview, sources: catalogue.sources, sectors: sectors.count > 1 ? sectors : [])
                 .jpeg()
-            try files.write(picture, to: stem + ".jpg")
-            return picture
+            return (picture, try files.write(picture, as: .picture, of: stem))
         }
         async let drawnMap = NIOThreadPool.singleton.runIfActive {
             let map = try SectorMap(grid, runs: runs).png()
-            try files.write(map, to: stem + ".sectors.png")
-            return map
+            return (map, try files.write(map, as: .sectorMap, of: stem))
         }
-        let (picture, map) = (try await drawn, try await drawnMap)
-        try await NIOThreadPool.singleton.runIfActive {
+        let ((picture, picturePath), (map, mapPath)) = (try await drawn, try await drawnMap)
+        let pagePath = try await NIOThreadPool.singleton.runIfActive {
             let name = stem.split(separator: "/").last.map(String.init) ?? stem
             var report = ScanReport(
                 catalogue, table: table, runs: runs, facts: facts, others: others.map { ($0.name, name + $0.ending) })
             report.times = times
-            try files.write(report.html(picture: picture, map: map), to: stem + ".html")
+            return try files.write(report.html(picture: picture, map: map), as: .page, of: stem)
         }
-        return [".jpg", ".sectors.png", ".html"].map { stem + $0 }
+        return [picturePath, mapPath, pagePath]
     }
 }
