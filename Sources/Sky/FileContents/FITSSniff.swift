@@ -12,12 +12,14 @@ package enum FITSSniff {
 
     /// Throws unless `path` names a readable file that begins as FITS or gzip does.
     ///
-    /// - Parameter showsStart: Whether the complaint may quote the file's first bytes. It may do so only if the reader of the
+    /// - Parameters:
+    ///   - name: The path for messages, where the file is known by another one.
+    ///   - showsStart: Whether the complaint may quote the file's first bytes. It may do so only if the reader of the
     ///   complaint opened the file with rights of their own. A daemon opens files that others name, and would show them bytes
     ///   that they may not read.
     /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where the file is something else.
-    package static func check(path: String, showsStart: Bool = false) throws(SkyError) {
-        let name = quoted(path)
+    package static func check(path: String, named other: String? = nil, showsStart: Bool = false) throws(SkyError) {
+        let name = quoted(other ?? path)
         guard !path.isEmpty else { throw SkyError(.badInput, "an image's path is empty") }
         guard !path.utf8.contains(0), path.utf8.count <= pathLimit else {
             throw SkyError(.badInput, "\(name): the path is longer than \(pathLimit) bytes or holds a zero byte")

@@ -103,6 +103,12 @@ public struct FileContent: Hashable, Codable, Sendable {
         return identity == theirs
     }
 
+    /// The same, as it is in another file.
+    func held(by stamp: FileStamp) -> FileContent {
+        FileContent(
+            digest: digest, size: stamp.size, modified: stamp.modified, isSample: isSample, identity: stamp.identity)
+    }
+
     /// What is wrong with a value that a peer sent; `nil` if nothing is.
     package var objection: String? {
         if digest.count != SHA256.length { return "a digest has \(SHA256.length) bytes" }

@@ -56,7 +56,7 @@ package struct FileStamp: Hashable {
     }
 
     /// Whether size and time are the same as those of `content`.
-    func resembles(_ content: FileContent) -> Bool { (size, modified) == (content.size, content.modified) }
+    package func resembles(_ content: FileContent) -> Bool { (size, modified) == (content.size, content.modified) }
 
     private static func nanoseconds(_ time: timespec) -> Int {
         time.tv_sec &* 1_000_000_000 &+ time.tv_nsec

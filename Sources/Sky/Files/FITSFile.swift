@@ -36,6 +36,8 @@ package final class FITSFile {
     /// The path in a form that fits into a one-line message.
     package let name: String
     private let path: String
+    /// Where the file is.
+    private let location: String
     private let pointer: UnsafeMutablePointer<fitsfile>
 
     /// `NUM_OVERFLOW`: a value does not fit into the type as which it is read.
@@ -49,10 +51,12 @@ package final class FITSFile {
 
     /// Opens the file by `ffdkopn`, which takes the path as it is. cfitsio's other ways to open a file obey "extended file
     /// names" that filter, copy and fetch from the network.
-    init(path: String) throws(SkyError) {
-        (name, self.path) = (FITSSniff.quoted(path), path)
+    ///
+    /// - Parameter location: Where the file is, if it is known by another path.
+    init(path: String, at location: String? = nil) throws(SkyError) {
+        (name, self.path, self.location) = (FITSSniff.quoted(path), path, location ?? path)
         // A leading "./" keeps cfitsio from reading anything into a first character such as "~" or a blank.
-        let literal = path.hasPrefix("/") ? path : "./" + path
+        let literal = self.location.hasPrefix("/") ? self.location : "./" + self.location
         var opened: UnsafeMutablePointer<fitsfile>?
         var status: Int32 = 0
         ffdkopn(&opened, literal, READONLY, &status)
@@ -343,7 +347,7 @@ package final class FITSFile {
         else { return nil }
         var (header, start, end): (LONGLONG, LONGLONG, LONGLONG) = (0, 0, 0)
         ffghadll(pointer, &header, &start, &end, &status)
-        guard status == 0, start > 0, let file = try? RegularFile(path) else { return nil }
+        guard status == 0, start > 0, let file = try? RegularFile(location) else { return nil }
         var (place, size) = (0, shape.width * shape.height)
         for (number, count) in zip(plane, shape.higherAxes) {
             place += (number - 1) * size

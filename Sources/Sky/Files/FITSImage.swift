@@ -29,12 +29,15 @@ package final class FITSImage {
     /// Opens `path` and moves to the image.
     ///
     /// - Parameters:
+    ///   - location: Where the file is, if it is known by another path.
     ///   - hdu: The HDU to read, 0 for the primary; `nil` takes the first that holds an image of the sky.
     ///   - layer: The part of the HDU that is the image.
     /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where it is no image.
-    package init(path: String, hdu: Int?, layer: ImageLayer = ImageLayer()) throws(SkyError) {
-        try FITSSniff.check(path: path)
-        let file = try FITSFile(path: path)
+    package init(
+        path: String, at location: String? = nil, hdu: Int?, layer: ImageLayer = ImageLayer()
+    ) throws(SkyError) {
+        try FITSSniff.check(path: location ?? path, named: path)
+        let file = try FITSFile(path: path, at: location)
         let shape: FITSFile.Shape
         if let hdu {
             shape = try file.moveToImage(hdu: hdu)

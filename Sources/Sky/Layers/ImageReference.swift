@@ -50,6 +50,23 @@ extension ImageReference {
 }
 
 extension ImageReference {
+    /// Its file, those of its weights and mask, and that of the image in which its sources are found.
+    package var paths: [String] {
+        var seen: Set<String> = []
+        return [path, companions?.noise?.path, companions?.mask?.path, detection?.image.path].compactMap(\.self)
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// Says what a file should hold, in each of its uses.
+    package mutating func expect(_ content: FileContent, at path: String) {
+        if self.path == path { self.content = content }
+        if companions?.noise?.path == path { companions?.noise?.content = content }
+        if companions?.mask?.path == path { companions?.mask?.content = content }
+        if detection?.image.path == path { detection?.image.content = content }
+    }
+}
+
+extension ImageReference {
     /// The largest number of bytes of a path, `PATH_MAX` of Linux.
     package static let pathLimit = 4096
 

@@ -8,7 +8,7 @@ extension SkyEngine {
             .inspected(
                 try inspect(
                     path: image.path, hdu: image.hdu, layer: image.layer, companions: image.companions,
-                    detection: image.detection?.image, withContent: withContent ?? false))
+                    detection: image.detection?.image, withContent: withContent ?? false, expected: image.contents))
         case .background(let image, let sector, let configuration):
             .background(try background(in: image, sector: sector, configuration: configuration))
         case .seeing(let image, let sector, let background, let configuration):

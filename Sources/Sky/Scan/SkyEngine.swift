@@ -29,6 +29,10 @@ package final class SkyEngine {
     private var cached: [Place: (key: Key, image: any PixelSource)] = [:]
     /// The files of the current task that are read from another node, by path.
     private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
+    /// Where the files of the current task are that a command has sent to this node, by the paths that they are known by.
+    private var located: [String: String] = [:]
+    /// The folder of such files, each under its digest; `nil` if there is none.
+    private let inputs: String?
     /// `nil` if no pixels come from other nodes.
     private let supply: (any ImageSupply)?
     /// Decides whether files still hold what they held.
@@ -45,33 +49,38 @@ package final class SkyEngine {
     /// Where files may be read.
     private let bounds: ReadBounds
 
-    package init() { (memory, supply, bounds) = (nil, nil, ReadBounds([])) }
+    package init() { (memory, supply, bounds, inputs) = (nil, nil, ReadBounds([]), nil) }
 
-    package init(_ image: MemoryImage) { (memory, supply, bounds) = (image, nil, ReadBounds([])) }
+    package init(_ image: MemoryImage) { (memory, supply, bounds, inputs) = (image, nil, ReadBounds([]), nil) }
 
     /// - Parameters:
     ///   - supply: The source of the pixels of files that cannot be opened here.
     ///   - readFolders: The folders below which files may be read; empty for everywhere.
-    package init(supply: any ImageSupply, readFolders: [String] = []) {
-        (memory, self.supply, bounds) = (nil, supply, ReadBounds(readFolders))
+    ///   - inputs: The folder of files that commands have sent, each under its digest; `nil` for none.
+    package init(supply: any ImageSupply, readFolders: [String] = [], inputs: String? = nil) {
+        (memory, self.supply, bounds, self.inputs) = (nil, supply, ReadBounds(readFolders), inputs)
     }
 
     /// Opens the image and returns its size; finds wrong, damaged and truncated files.
     ///
-    /// - Parameter withContent: Whether the content of the file is digested as a whole, and not only in some blocks.
+    /// - Parameters:
+    ///   - withContent: Whether the content of the file is digested as a whole, and not only in some blocks.
+    ///   - expected: What files hold where the command has them. A file with another content is not the intended one.
     package func inspect(
         path: String, hdu: Int?, layer: ImageLayer? = nil, companions: Companions? = nil,
-        detection: Companions.Image? = nil, withContent: Bool = false
+        detection: Companions.Image? = nil, withContent: Bool = false, expected: [ImageReference.File] = []
     ) throws(SkyError) -> ImageInfo {
         stages.enter(.open)
+        defer { located = [:] }
+        for file in expected { try locate(file) }
         let paths =
             [path] + [companions?.noise?.path, companions?.mask?.path, detection?.path].compactMap(\.self)
         var before: [String: FileStamp] = [:]
         if memory == nil {
             // A file that cannot be opened has no stamp; the reading of its header will report the error.
             for path in paths {
-                try bounds.check(path)
-                before[path] = try? FileStamp(of: path)
+                if located[path] == nil { try bounds.check(path) }
+                before[path] = try? FileStamp(of: located[path] ?? path)
             }
         }
         let plain = try image(path, hdu, layer, nil).images.sky
@@ -102,7 +111,11 @@ package final class SkyEngine {
         }
         if memory == nil {
             let held = { [self] (path: String) throws(SkyError) in
-                try content(of: path, since: before[path], sampled: !withContent)
+                // Of a file that was sent all bytes are known.
+                if let sent = located[path], let content = expected.first(where: { $0.path == path })?.content {
+                    return content.held(by: try FileStamp(of: sent))
+                }
+                return try content(of: path, since: before[path], sampled: !withContent)
             }
             stages.enter(.digest)
             info.content = try held(path)
@@ -133,6 +146,30 @@ package final class SkyEngine {
         return content
     }
 
+    /// Where a file is that a command has sent to this node; `nil` if it has not. Nobody changes it there.
+    private func input(_ content: FileContent) -> String? {
+        guard let inputs, content.isSample != true else { return nil }
+        let path = inputs + "/" + HexText.of(content.digest)
+        return (try? FileStamp(of: path))?.size == content.size ? path : nil
+    }
+
+    /// Finds the file that a command has under a path: under the same path, or among those that were sent.
+    ///
+    /// - Throws: `SkyError` of kind `unavailable` if this node has another file under that path.
+    private func locate(_ file: ImageReference.File) throws(SkyError) {
+        let (path, content) = (file.path, file.content)
+        located[path] = input(content)
+        guard located[path] == nil, bounds.allow(path), let stamp = try? FileStamp(of: path) else { return }
+        if content.identity == stamp.identity || stamp.resembles(content) { return }
+        let found = try? stages.during(.digest) { () throws(SkyError) in
+            stamp.size == content.size ? try FileContent(of: path, sampled: content.isSample ?? false) : nil
+        }
+        guard found?.digest == content.digest else {
+            throw SkyError(
+                .unavailable, "\(FITSSniff.quoted(path)): it is not the file that the command has under this name")
+        }
+    }
+
     /// Works on a file that holds what it held when it was first read, perhaps on another machine, and that does not change
     /// during the work. Only a file that looks different is read as a whole, and only once.
     ///
@@ -145,6 +182,11 @@ package final class SkyEngine {
         _ content: FileContent, of path: String, holder: PixelHolder? = nil, _ work: () throws -> Result
     ) throws -> Result {
         stages.enter(.open)
+        if let input = input(content) {
+            located[path] = input
+            defer { located[path] = nil }
+            return try work()
+        }
         let elsewhere = supply == nil ? nil : holder
         guard bounds.allow(path), let before = try? FileStamp(of: path) else {
             // Without another node, the opening of the file reports the error.
@@ -189,9 +231,17 @@ package final class SkyEngine {
         _ file: PixelFile, _ read: (FITSImage) throws(SkyError) -> Part
     ) throws(SkyError) -> Part {
         if let objection = file.objection { throw SkyError(.badInput, objection) }
+        let place = Place(age: .new, part: .served)
+        let input = input(file.content)
         let stamp = bounds.allow(file.path) ? try? FileStamp(of: file.path) : nil
         let absent = SkyError(
             .unavailable, "\(FITSSniff.quoted(file.path)): it is not on this node as it was looked at first")
+        if let input {
+            located[file.path] = input
+            defer { located[file.path] = nil }
+            guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else { throw absent }
+            return try read(image)
+        }
         guard let stamp else { throw absent }
         switch try? verdict(on: file.content, of: file.path, stamp, for: .others) {
         case .right: break
@@ -199,7 +249,6 @@ package final class SkyEngine {
         case .changed where file.content.identity?.inode == stamp.identity.inode: throw FileContent.changed(file.path)
         case .changed, .other, nil: throw absent
         }
-        let place = Place(age: .new, part: .served)
         let found = Result { () throws(SkyError) in
             guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else { throw absent }
             return try read(image)
@@ -472,9 +521,12 @@ package final class SkyEngine {
                 try supply.image(file, holder: elsewhere.holder)
             }
         }
-        try bounds.check(path)
-        let open = { () throws(SkyError) in try FITSImage(path: path, hdu: hdu, layer: layer ?? ImageLayer()) }
-        guard let stamp = try? FileStamp(of: path) else {
+        let location = located[path]
+        if location == nil { try bounds.check(path) }
+        let open = { () throws(SkyError) in
+            try FITSImage(path: path, at: location, hdu: hdu, layer: layer ?? ImageLayer())
+        }
+        guard let stamp = try? FileStamp(of: location ?? path) else {
             cached[place] = nil
             return try open()
         }

@@ -11,6 +11,9 @@ package struct ReadPolicy: Hashable, Sendable {
     /// Files and folders that no worker may read, whatever the folders are: the node's key, its tokens, its journal.
     package var secrets: [String] = []
 
+    /// The folder of files that commands have sent to the node, which lies among the secrets; `nil` if there is none.
+    package var inputs: String?
+
     /// The home of the node's user, in which there are private files.
     package var home = Account.home
 

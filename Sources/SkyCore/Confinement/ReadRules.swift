@@ -141,6 +141,7 @@ private final class RulesetAttempt: Sendable {
                 visit(entry)
                 ruleset.allow(entry, .read)
             }
+            if let inputs = policy.inputs { ruleset.allow(inputs, .read) }
             for path in ReadPolicy.runtimeFiles { ruleset.allow(path, path == "/proc" ? .readFiles : .read) }
             return .made(ruleset, view)
         } catch {

@@ -154,6 +154,13 @@ package distributed actor Coordinator: ClusterActor {
     /// Whether this stands in for a coordinator that cannot begin.
     private var standsIn: Bool { copies != nil && store.replica == nil }
 
+    /// The files that its jobs need that have not ended, from those that commands have sent.
+    var neededInputs: Set<[UInt8]> {
+        core.jobs.all.reduce(into: []) { needed, job in
+            if job.published.report == nil { needed.formUnion(job.request.kind.request.inputs) }
+        }
+    }
+
     var now: Duration { startedAt.duration(to: .now) }
 
     /// Takes over what an earlier incarnation of this coordinator left in the journal. Call it once, before `run`.

@@ -37,6 +37,8 @@ package final class Node: Sendable {
     /// The revocations that the operator has named.
     private let given: Revocations
     private let pixels: (store: PixelStore, actor: PixelActor)
+    /// The files that commands have sent to the node; `nil` where the node has no folder.
+    private let inputs: (store: InputStore, actor: InputActor)?
 
     /// The workers of a node that is made later: some can be loaded meanwhile.
     package static func workers(_ settings: NodeSettings) -> WorkerPool {
@@ -68,6 +70,12 @@ package final class Node: Sendable {
         pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
             (store, PixelActor(actorSystem: system) { await store.serve($0) })
         }
+        var settings = settings
+        let sent = journal.folderPath.flatMap { InputStore(in: $0, limit: journal.limits.bytes, logger: logger) }
+        inputs = sent.map { store in
+            ClusterSystem.withActorName(InputActor.wellKnownName) { (store, InputActor(store, actorSystem: system)) }
+        }
+        settings.reads.inputs = sent?.folder
         let workers = workers ?? Node.workers(settings)
         workers.setPixels(store)
         self.workers = workers
@@ -112,6 +120,7 @@ package final class Node: Sendable {
         try revocations.keeper.load()
         await revoke(given)
         await pixels.store.setReader { [workers] in await workers.part($0) }
+        await inputs?.store.setNeeded { [weak self] in await self?.neededInputs ?? [] }
         guard let copies else {
             try await coordinator.whenLocal {
                 try await $0.restore { done, all in progress("reading the journal: \(done) of \(all) jobs") }
@@ -160,6 +169,15 @@ package final class Node: Sendable {
     /// The coordinators that work here.
     var coordinators: [Coordinator] {
         copies == nil ? [coordinator] : opened.withLockedValue { $0.values.map(\.coordinator) }
+    }
+
+    /// The files that jobs need that have not ended.
+    private var neededInputs: Set<[UInt8]> {
+        get async {
+            var needed: Set<[UInt8]> = []
+            for coordinator in coordinators { needed.formUnion(await coordinator.whenLocal { $0.neededInputs } ?? []) }
+            return needed
+        }
     }
 
     /// Whether the node's own coordinator works. It does not while it begins, and while too few of those nodes answer that keep
@@ -257,6 +275,7 @@ package final class Node: Sendable {
             group.addTask { await self.endIdleCoordinators() }
             group.addTask { await self.offerSpare() }
             group.addTask { await self.revocations.keeper.run() }
+            group.addTask { await self.inputs?.store.run() }
             group.addTask { for await isDraining in self.drains where isDraining { await self.handOver() } }
         }
         await scan.whenLocal { $0.stop() }

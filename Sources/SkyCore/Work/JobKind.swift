@@ -39,12 +39,16 @@ package protocol KindRequest: Codable, Sendable {
     func plan() -> any JobPlan
     /// Tells the request that no results of earlier jobs are kept here, so that the results of this job need no keys.
     mutating func goWithoutCache()
+    /// The digests of the files that the job needs from those that its command has sent.
+    var inputs: Set<[UInt8]> { get }
 }
 
 extension KindRequest {
     package func scheduling(_ options: JobOptions) -> JobOptions { options }
 
     package mutating func goWithoutCache() {}
+
+    package var inputs: Set<[UInt8]> { [] }
 }
 
 /// What a task does. The work is idempotent, so that it may be tried again anywhere.

@@ -9,13 +9,17 @@ package final class WorkerTools {
     package let eventLoop: any EventLoop
     /// The folders below which the worker may read, without symbolic links; empty if it may read everywhere.
     package let readFolders: [String]
+    /// The folder of files that commands have sent to the node; `nil` if there is none.
+    package let inputs: String?
     private var tools: [ObjectIdentifier: AnyObject] = [:]
     /// How long the present task's work spent in each of its stages, which the work sets before it ends; `nil` if its kind does
     /// not tell.
     package var stages: StageTimes?
 
-    package init(_ system: ClusterSystem, on eventLoop: any EventLoop, readFolders: [String] = []) {
-        (self.system, self.eventLoop, self.readFolders) = (system, eventLoop, readFolders)
+    package init(
+        _ system: ClusterSystem, on eventLoop: any EventLoop, readFolders: [String] = [], inputs: String? = nil
+    ) {
+        (self.system, self.eventLoop, self.readFolders, self.inputs) = (system, eventLoop, readFolders, inputs)
     }
 
     /// The tool of a type. The first task that needs one makes it, and it is kept.

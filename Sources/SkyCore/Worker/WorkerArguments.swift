@@ -12,6 +12,8 @@ package struct WorkerArguments: Hashable, Sendable {
     package var parent: Int32
     /// Where images may be read; empty for everywhere.
     package var readFolders: [String]
+    /// The folder of files that commands have sent to the node; `nil` if there is none.
+    package var inputs: String?
 
     /// The first word of such a command line.
     package static let command = "worker"
@@ -19,10 +21,11 @@ package struct WorkerArguments: Hashable, Sendable {
     package static let gate = "--gate"
 
     package init(
-        socket: String, cluster: String, name: String, memory: UInt64, parent: Int32, readFolders: [String]
+        socket: String, cluster: String, name: String, memory: UInt64, parent: Int32, readFolders: [String],
+        inputs: String? = nil
     ) {
         (self.socket, self.cluster, self.name, self.memory) = (socket, cluster, name, memory)
-        (self.parent, self.readFolders) = (parent, readFolders)
+        (self.parent, self.readFolders, self.inputs) = (parent, readFolders, inputs)
     }
 
     /// The command line without the program's name.
@@ -30,7 +33,7 @@ package struct WorkerArguments: Hashable, Sendable {
         [
             WorkerArguments.command, "--socket", socket, "--cluster", cluster, "--name", name, "--memory", "\(memory)",
             "--parent", "\(parent)", WorkerArguments.gate,
-        ] + readFolders.flatMap { ["--read-folder", $0] }
+        ] + (inputs.map { ["--inputs", $0] } ?? []) + readFolders.flatMap { ["--read-folder", $0] }
     }
 
     /// - Parameter words: the command line without the program's name.
@@ -44,6 +47,10 @@ package struct WorkerArguments: Hashable, Sendable {
         self.init(
             socket: words[2], cluster: words[4], name: words[6], memory: memory, parent: parent, readFolders: [])
         var rest = words.dropFirst(12)
+        if rest.count >= 2, rest.first == "--inputs" {
+            inputs = rest[rest.startIndex + 1]
+            rest = rest.dropFirst(2)
+        }
         while rest.count >= 2, rest.first == "--read-folder" {
             readFolders.append(rest[rest.startIndex + 1])
             rest = rest.dropFirst(2)

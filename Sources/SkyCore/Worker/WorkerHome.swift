@@ -77,10 +77,10 @@ final class WorkerHome: Sendable {
     ///   - memory: how many bytes of address space the worker may have.
     ///   - groups: where the worker gets a control group; `nil` if it stays in the daemon's group.
     ///   - rules: what the worker may read.
-    ///   - folders: the folders that the worker may read, for its messages; none if it may read everywhere.
+    ///   - reads: what the worker may read, for its messages.
     /// - Returns: the process, its actor, and the number of its rules, `nil` on a machine without Landlock.
     func start(
-        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, folders: [String]
+        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, reads: ReadPolicy
     ) async throws -> (process: ChildProcess, actor: WorkerActor, rules: Int?) {
         use.withLock { $0.workers += 1 }
         do {
@@ -100,7 +100,8 @@ final class WorkerHome: Sendable {
         let process = try await ChildProcess.start(
             executable,
             arguments: WorkerArguments(
-                socket: socket, cluster: cluster, name: name, memory: memory, parent: getpid(), readFolders: folders
+                socket: socket, cluster: cluster, name: name, memory: memory, parent: getpid(),
+                readFolders: reads.folders, inputs: reads.inputs
             ).words,
             standardError: folder.path(name + ".stderr"), gate: gate
         ) { groups?.group(named: name, memory: memory) }

@@ -219,7 +219,7 @@ package actor WorkerPool {
         let (process, actor, rules): (ChildProcess, WorkerActor, Int?)
         do {
             (process, actor, rules) = try await home.start(
-                executable, name: name, memory: memory, groups: groups, rules: readRules, folders: readPolicy.folders)
+                executable, name: name, memory: memory, groups: groups, rules: readRules, reads: readPolicy)
         } catch {
             if !isRetry, !Task.isCancelled, !home.isIntact { return try await newWorker(isRetry: true) }
             if !Task.isCancelled { restarts.failed(at: .now) }

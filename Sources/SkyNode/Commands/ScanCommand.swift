@@ -79,7 +79,8 @@ struct ScanCommand: AsyncParsableCommand {
                     coordinator.speak(through: display)
                     let batch = ScanBatch(
                         plan: plan, output: output, firstJob: firstJob, coordinator: coordinator,
-                        interrupts: interrupts, display: display, format: format, detail: detail,
+                        interrupts: interrupts, display: display,
+                        sender: InputSender(coordinator) { display.say($0) }, format: format, detail: detail,
                         keepsPartial: keepsPartial, draws: draws, printsTiming: timing, start: begun.duration(to: .now))
                     return try await batch.run()
                 }

@@ -19,6 +19,7 @@ struct WorkerCommand: AsyncParsableCommand {
     /// Whether the daemon holds this process back until it hands over the rules of what may be read.
     @Flag var gate = false
     /// Where images may be read; empty for everywhere.
+    @Option var inputs: String?
     @Option(name: .customLong("read-folder")) var readFolders: [String] = []
 
     /// Instead of any work, tries what a worker must not do, and prints how each trial ended: NAME=PATH is a file to read.
@@ -41,7 +42,8 @@ struct WorkerCommand: AsyncParsableCommand {
             return try await runTrials()
         }
         let arguments = WorkerArguments(
-            socket: socket, cluster: cluster, name: name, memory: memory, parent: parent, readFolders: readFolders)
+            socket: socket, cluster: cluster, name: name, memory: memory, parent: parent, readFolders: readFolders,
+            inputs: inputs)
         try await WorkerProcess(arguments: arguments).run()
     }
 

@@ -47,7 +47,8 @@ struct WorkerProcess {
             WorkerActor(
                 thread: thread, isConfined: isConfined,
                 tools: WorkerTools(
-                    system, on: settings.eventLoopGroup.next(), readFolders: arguments.readFolders),
+                    system, on: settings.eventLoopGroup.next(), readFolders: arguments.readFolders,
+                    inputs: arguments.inputs),
                 actorSystem: system)
         }
         try await system.start()

@@ -23,6 +23,8 @@ extension CompareRequest: KindRequest {
     package func scheduling(_ options: JobOptions) -> JobOptions { options.ofImages }
 
     package func plan() -> any JobPlan { ComparePlan(self) }
+
+    package var inputs: Set<[UInt8]> { new.reference.inputs.union(old.reference.inputs) }
 }
 
 extension JobRequest.Kind {

@@ -54,6 +54,13 @@ extension SkyRequest: KindRequest {
     package func plan() -> any JobPlan { SkyPlan(self) }
 
     package mutating func goWithoutCache() { usesCache = false }
+
+    package var inputs: Set<[UInt8]> { image.inputs }
+}
+
+extension ImageReference {
+    /// The digests of its files, as far as all their bytes are known.
+    var inputs: Set<[UInt8]> { Set(contents.filter { $0.content.isSample != true }.map(\.content.digest)) }
 }
 
 extension JobRequest.Kind {

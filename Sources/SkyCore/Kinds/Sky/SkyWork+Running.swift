@@ -59,7 +59,9 @@ extension TaskResult {
 
 extension WorkerTools {
     /// The engine that reads and scans images. It keeps the last image open.
-    var engine: SkyEngine { tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop), readFolders: readFolders) } }
+    var engine: SkyEngine {
+        tool { SkyEngine(supply: DaemonPixels(system, on: eventLoop), readFolders: readFolders, inputs: inputs) }
+    }
 }
 
 extension StageTimes {

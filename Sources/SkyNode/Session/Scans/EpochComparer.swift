@@ -40,6 +40,7 @@ struct EpochComparer: Sendable {
     let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
+    let sender: InputSender
     let format: OutputFormat
     let detail: ScanDetail
 
@@ -47,7 +48,17 @@ struct EpochComparer: Sendable {
     ///
     /// - Returns: `nil` where the scan failed. The failure has been reported then.
     func scanned(_ item: ScanItem) async throws -> Scanned? {
-        let (job, report) = try await run(item.request, subject: item.name)
+        var item = item
+        item.request = try await sender.expecting(item.request)
+        var (job, report) = try await run(item.request, subject: item.name)
+        do {
+            while let request = try await sender.completed(item.request, job, after: report) {
+                item.request = request
+                (job, report) = try await run(request, subject: item.name)
+            }
+        } catch let error as SkyError {
+            report.reason = error.message
+        }
         guard report.state == .done else {
             if let reason = report.reason { display.fail("\(PrintableText.of(reason))") }
             return nil
@@ -100,6 +111,7 @@ struct EpochComparer: Sendable {
     func compare(
         _ item: ScanItem, _ new: Scanned, with old: Scanned, _ pair: EpochPair
     ) async throws -> Compared? {
+        for image in [new.image.reference, old.image.reference] { try await sender.refresh(image) }
         let configuration = plan.configuration
         // The parts have one size, however the images were scanned, because the stars of a part show how its seeing differs.
         var cut = configuration
@@ -200,7 +212,7 @@ struct EpochComparer: Sendable {
             format: format, isVerbose: false, display: display, subject: subject,
             printsFailuresOnly: detail < .summary)
         return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
-            printer.print($0)
+            printer.print(InputSender.withoutMissing($0, from: coordinator))
         }
     }
 }

@@ -61,9 +61,20 @@ struct ImageScanner: Sendable {
     }
 
     func scan(_ item: ScanItem, place: Int) async throws -> Result {
-        let item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
+        var item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
+        item.request = try await comparer.sender.expecting(item.request)
         var progress = ImageProgress(item, place: place, reference: reference?.name, rules)
         var findings = try await run(progress)
+        do {
+            while let request = try await comparer.sender.completed(
+                item.request, findings.job, after: findings.report) {
+                (item.request, item.token) = (request, nil)
+                progress = ImageProgress(item, place: place, reference: reference?.name, rules)
+                findings = try await run(progress)
+            }
+        } catch let error as SkyError {
+            findings.report.reason = error.message
+        }
         var actions = progress.handle(
             .scanned(findings.report, hasSectors: !findings.shares.isEmpty), isInterrupted: interrupts.wasInterrupted)[
                 ...]
@@ -96,7 +107,7 @@ struct ImageScanner: Sendable {
             .run(Submission(item.request, token: item.token), interrupts: interrupts) { batch in
                 shares.count(batch)
                 phases.withLockedValue { phases in for event in batch.events { phases.add(event) } }
-                printer.print(batch)
+                printer.print(InputSender.withoutMissing(batch, from: coordinator))
             }
         laps.end(.job, at: .now)
         var findings = Findings(

@@ -14,6 +14,7 @@ struct ScanBatch: Sendable {
     let coordinator: CoordinatorConnection
     let interrupts: Interrupts
     let display: ProgressDisplay
+    let sender: InputSender
     let format: OutputFormat
     let detail: ScanDetail
     /// Whether to write the finished part of a scan that was cancelled or given up.
@@ -74,8 +75,8 @@ struct ScanBatch: Sendable {
 
     private var comparer: EpochComparer {
         EpochComparer(
-            plan: plan, coordinator: coordinator, interrupts: interrupts, display: display, format: format,
-            detail: detail)
+            plan: plan, coordinator: coordinator, interrupts: interrupts, display: display, sender: sender,
+            format: format, detail: detail)
     }
 
     private func next(

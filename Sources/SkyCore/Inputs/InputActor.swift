@@ -1,0 +1,73 @@
+import Base
+package import Distributed
+package import NIOCore
+import Sky
+package import Transport
+
+/// A part of a file that a command sends to a node, because it lies on the command's machine only.
+package struct InputPart: Codable, Sendable {
+    /// SHA-256 of the whole file.
+    package var digest: [UInt8]
+    /// The size of the whole file in bytes.
+    package var size: Int
+    package var offset: Int
+    /// The bytes from there on; none to ask which are wanted.
+    package var bytes: ByteBuffer
+
+    package init(digest: [UInt8], size: Int, offset: Int = 0, bytes: ByteBuffer = ByteBuffer()) {
+        (self.digest, self.size, self.offset, self.bytes) = (digest, size, offset, bytes)
+    }
+
+    /// The most bytes of one part: a call with it is not cut, and holds nobody up.
+    package static let limit = 192 << 10
+    /// The largest file. Images of a camera have some hundred megabytes.
+    package static let sizeLimit = 16 << 30
+
+    /// Why the part must be refused, as something that a peer sent; `nil` if nothing is wrong.
+    var objection: String? {
+        if digest.count != 32 { return "a digest has 32 bytes" }
+        if !(1...InputPart.sizeLimit).contains(size) { return "a file has 1 to \(InputPart.sizeLimit) bytes" }
+        if bytes.readableBytes > InputPart.limit { return "a part has at most \(InputPart.limit) bytes" }
+        if !(0...size).contains(offset) || bytes.readableBytes > size - offset { return "the part is not in the file" }
+        return nil
+    }
+}
+
+/// Which bytes of a file a node wants.
+package struct InputReply: Codable, Sendable {
+    /// The place of the next byte; the size of the file if the node has all of it.
+    package var next: Int
+}
+
+/// Takes files that lie on the machine of a command only.
+package distributed actor InputActor: ClusterActor {
+    package typealias ActorSystem = ClusterSystem
+
+    /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
+    package static let methods = MethodTable([
+        Method("put", "$s7SkyCore10InputActorC3putyAA0C5ReplyVAA0C4PartVYaKFTE", for: .user) {
+            (actor: isolated InputActor, argument: InputPart) in try await actor.put(argument)
+        }
+    ])
+
+    package static let wellKnownName = "inputs"
+
+    private let store: InputStore
+
+    init(_ store: InputStore, actorSystem: ClusterSystem) {
+        self.actorSystem = actorSystem
+        self.store = store
+    }
+
+    /// Takes a part of a file, if it is the one that is wanted next, and says which is wanted then.
+    ///
+    /// - Throws: `SkyError` where the file cannot be taken, with the reason.
+    package distributed func put(_ part: InputPart) async throws -> InputReply {
+        // Parts are checked only here.
+        if let objection = part.objection {
+            throw SkyError(.badInput, "a part of a file that makes no sense: \(objection)")
+        }
+        let person = CallOrigin.person
+        return InputReply(next: try await store.put(part, of: person?.name ?? "", limit: person?.limits.bytes))
+    }
+}
