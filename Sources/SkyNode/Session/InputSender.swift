@@ -49,7 +49,7 @@ actor InputSender {
     /// - Throws: `SkyError` with the file that cannot be sent and what to do.
     func completed(_ job: JobRequest, _ id: JobID, after report: JobReport) async throws -> JobRequest? {
         guard coordinator.isElsewhere, ![.done, .cancelled].contains(report.state), let reason = report.reason,
-            reason.contains(InputSender.missingWords), var scan = job.kind.scan
+            InputSender.saysMissing(reason), var scan = job.kind.scan
         else { return nil }
         let known = scan.image.contents.filter { $0.content.isSample != true }.map(\.path)
         let missing = scan.image.paths.filter { !known.contains($0) }
@@ -64,8 +64,12 @@ actor InputSender {
         return completed
     }
 
-    /// The scheduler's words for a task whose file no node has.
-    private static let missingWords = "no node can reach its input"
+    /// Whether a scan has failed because its file is on no node. A file that a node has and keeps its workers from is not sent: it
+    /// lies where its operator lets nobody read.
+    private static func saysMissing(_ reason: String) -> Bool {
+        reason.contains("no node can reach its input")
+            && ["no such file on this node", "it is not the file that the command has"].contains { reason.contains($0) }
+    }
 
     /// The events without those that say that no node has a file: the command may have it, and if it cannot help, the job's reason
     /// says the same.
@@ -73,7 +77,7 @@ actor InputSender {
         guard coordinator.isElsewhere else { return batch }
         var batch = batch
         batch.events.removeAll {
-            if case .failed(_, let reason) = $0.kind { reason.contains(missingWords) } else { false }
+            if case .failed(_, let reason) = $0.kind { saysMissing(reason) } else { false }
         }
         return batch
     }

@@ -67,7 +67,8 @@ struct ImageScanner: Sendable {
         var findings = try await run(progress)
         do {
             while let request = try await comparer.sender.completed(
-                item.request, findings.job, after: findings.report) {
+                item.request, findings.job, after: findings.report)
+            {
                 (item.request, item.token) = (request, nil)
                 progress = ImageProgress(item, place: place, reference: reference?.name, rules)
                 findings = try await run(progress)
@@ -133,6 +134,13 @@ struct ImageScanner: Sendable {
             findings.laps.end(.fetch, at: .now)
             if await ScanFetcher.addDigest(of: item.path, content: findings.content, to: &catalogue) {
                 findings.laps.end(.digest, at: .now)
+            }
+            if item.request.kind.scan?.usesCache == false {
+                // Nodes do not read these files as a whole then. Of one that was sent the digest is known all the same, and a catalogue
+                // does not depend on where a file lies.
+                catalogue.info.noiseContent?.isSample = true
+                catalogue.info.maskContent?.isSample = true
+                catalogue.info.detection?.content?.isSample = true
             }
             findings.catalogue = catalogue
             return .fetched(catalogue.info, sources: catalogue.sources.count)
