@@ -103,7 +103,7 @@ package final class Node: Sendable {
             ClusterSystem.withActorName(Coordinator.wellKnownName) {
                 Coordinator(
                     storing: EntryStore(journal: journal, replica: nil), copies: keeper, members: members,
-                    retention: settings.retention, logger: logger, actorSystem: system)
+                    retention: settings.retention, takesJobs: true, logger: logger, actorSystem: system)
             })
         ownJournal = NIOLockedValueBox(journal)
     }

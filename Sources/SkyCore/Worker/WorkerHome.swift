@@ -85,7 +85,7 @@ final class WorkerHome: Sendable {
         use.withLock { $0.workers += 1 }
         do {
             return try await begin(
-                executable, name: name, memory: memory, groups: groups, rules: rules, folders: folders)
+                executable, name: name, memory: memory, groups: groups, rules: rules, reads: reads)
         } catch {
             await leave()
             throw error
@@ -93,7 +93,7 @@ final class WorkerHome: Sendable {
     }
 
     private func begin(
-        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, folders: [String]
+        _ executable: String, name: String, memory: UInt64, groups: ControlGroups?, rules: ReadRules, reads: ReadPolicy
     ) async throws -> (process: ChildProcess, actor: WorkerActor, rules: Int?) {
         async let making = rules.current()
         let gate = try StartGate()
