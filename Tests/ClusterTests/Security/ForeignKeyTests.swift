@@ -126,6 +126,6 @@ import Testing
         #expect(lines("other: t").count == 2 && lines("other: \(refusal)").count == 1)
         #expect(
             lines("simulate: \(refusal)").count == 1
-                && lines("simulate: ").contains { $0.contains("1 completed") || $0.contains("completed 1") })
+                && lines("simulate: ").contains { $0.contains("1 of 1 tasks completed") })
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// What docs/OPERATING.md says about keys, done word by word on machines with the package's service (`Tests/Trials/keys/machines.sh`),
@@ -27,6 +28,8 @@ struct WalkThroughTests {
     /// Runs a script of the operator's, which ends with the first command that fails.
     private func run(_ script: String) async throws -> Ended {
         let folder = try ScratchFolder()
+        // The service's user runs the program from a folder below.
+        chmod(folder.path, 0o755)
         try FileManager.default.createDirectory(atPath: folder.file("machines"), withIntermediateDirectories: true)
         try Data(script.utf8).write(to: URL(fileURLWithPath: folder.file("script")))
         let machines = WalkThroughTests.package.appendingPathComponent("Tests/Trials/keys/machines.sh").path
