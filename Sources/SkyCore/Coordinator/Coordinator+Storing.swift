@@ -72,6 +72,15 @@ extension Coordinator {
         releaseWaiters()
     }
 
+    /// Looks whether the journal's share of the room has changed. Other journals grow while nothing is stored in this one.
+    func lookAtShare() {
+        let (bytes, bound) = journal.limit
+        guard let known = core.room.journal, !known.isOfDisk || bytes < known.limit,
+            (known.limit, known.bound) != (bytes, bound)
+        else { return }
+        updateCore { $0.shareChanged(bytes, bound) }
+    }
+
     /// Releases the results that are kept in memory, and trims the journal.
     func trim() async {
         fetched.removeAll()

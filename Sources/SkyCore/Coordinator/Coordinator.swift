@@ -566,7 +566,8 @@ package distributed actor Coordinator: ClusterActor {
         var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
         let report = copyReport
         (usage.copies, usage.copiesWanted) = (report?.copies, report?.wanted)
-        usage.otherCopiesBytes = await copies?.room.bytes
+        usage.otherCopiesBytes = copies?.room.bytes(but: journal.incarnation.coordinator)
+        usage.damagedCopies = copies?.room.damages
         usage.people = usageByPeople
         return usage
     }

@@ -52,8 +52,11 @@ struct CoordinatorEffects: Sendable {
     /// Notices when too few copies can be reached, while something waits for them, and when that is over: what has waited may be a
     /// change of the members, after which the coordinator itself has nothing to store.
     private func watch(_ replica: Replica) async {
+        // What the journal holds is known from its next entry on only.
+        if let found = try? await store.append([], ran: nil) { await coordinator.whenLocal { $0.stored([], found) } }
         while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
             await coordinator.whenLocal { coordinator in
+                coordinator.lookAtShare()
                 if let error = coordinator.copies?.waiting(of: replica) {
                     coordinator.journalFailed(error)
                 } else if coordinator.core.writeAhead.failure != nil {

@@ -39,6 +39,11 @@ struct Follower<Content: LogContent>: Sendable {
     /// Before this, it is not called again.
     var pauseUntil = Duration.zero
     var isFull = false
+    var wasDamaged = false
+    /// How many bytes the copy may take; `nil` where an earlier version keeps it.
+    var share: Int?
+    /// Since when there has been no room for more of this journal; `nil` where there is.
+    var shortSince: Duration?
     /// Whether the last call failed.
     var hasFailed = false
     /// How long it takes to store batches and to answer, smoothed.
@@ -48,6 +53,23 @@ struct Follower<Content: LogContent>: Sendable {
     func isPrompt(_ policy: CopyPolicy, _ now: Duration) -> Bool {
         guard case .following = phase, pauseUntil <= now, !isFull, !hasFailed else { return false }
         return call == nil || now - callSent < policy.stallTime
+    }
+
+    /// Whether it is still to keep a copy: it has done not long ago what it was asked.
+    func isLasting(_ policy: CopyPolicy, _ now: Duration) -> Bool { now - lastGranted < policy.replaceAfter }
+
+    /// Whether it has had room for more not long ago.
+    func isRoomy(_ policy: CopyPolicy, _ now: Duration) -> Bool {
+        shortSince.map { now - $0 < policy.replaceAfter } ?? true
+    }
+
+    /// It has answered.
+    ///
+    /// - Parameter held: how many bytes the primary's journal holds.
+    mutating func noteRoom(_ reply: ReplicaReply, held: Int, at now: Duration) {
+        (isFull, share, wasDamaged) = (reply.isFull, reply.share, reply.wasDamaged == true)
+        let isShort = isFull || share.map { $0 - held < $0 / 16 } ?? false
+        shortSince = isShort ? shortSince ?? now : nil
     }
 
     /// Batches that were sent to it are stored.

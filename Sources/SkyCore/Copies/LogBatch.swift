@@ -6,6 +6,12 @@ protocol LogContent: Sendable {
     var byteCount: Int { get }
     /// Whether it only stands for a content, so that its batch can be sent to nobody.
     var isMark: Bool { get }
+    /// Whether it waits where there is little room. What is small, deletions above all, does not: deletions make room.
+    var needsRoom: Bool { get }
+}
+
+extension LogContent {
+    var needsRoom: Bool { byteCount > 16 << 10 }
 }
 
 /// Entries that are stored together, with their place in the journal.

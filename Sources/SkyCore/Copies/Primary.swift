@@ -23,6 +23,8 @@ struct Primary<Content: LogContent>: Sendable {
     var setNumber: UInt64 = 0
     /// The replicas that are to be members beside this one.
     var desired: [ReplicaID] = []
+    /// Whether another replica has room for a copy.
+    var hasSpare = false
     /// Whether a change of the members waits to be stored.
     var isChanging = false
     /// Whether this replica's own node is about to go, and another one is there that could be the primary.

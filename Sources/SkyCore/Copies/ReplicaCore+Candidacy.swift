@@ -179,6 +179,14 @@ extension ReplicaCore {
 
     mutating func begin(_ request: PromiseRequest, _ ticket: UInt64) {
         highestTerm = max(highestTerm, request.isTrial ? 0 : request.term)
+        if request.isTrial, isWithoutUse(request.candidate) {
+            outputs.append(
+                .answer(
+                    ReplicaReply(
+                        promised: record.promised, position: record.position, isGranted: false, isUnneeded: true),
+                    ticket: ticket))
+            return
+        }
         guard request.term > record.promised, let position = record.position else {
             return answer(ticket, isGranted: false)
         }
@@ -194,6 +202,12 @@ extension ReplicaCore {
         guard !isRolledBack, request.isHandOver || !hasContact else { return answer(ticket, isGranted: false) }
         guard !request.isTrial else { return answer(ticket, isGranted: true) }
         write(.promise(request.term, to: request.candidate), for: .promise(request, ticket: ticket))
+    }
+
+    /// Whether this is the primary, and a majority agrees that another replica keeps no copy.
+    private func isWithoutUse(_ replica: ReplicaID) -> Bool {
+        guard case .primary(let primary) = role, primary.areMembersCommitted else { return false }
+        return !record.set.everyone.contains(replica) && primary.followers[replica] == nil
     }
 
     mutating func wrote(_ request: PromiseRequest, _ ticket: UInt64, _ isStored: Bool) {

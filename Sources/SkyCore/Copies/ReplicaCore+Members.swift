@@ -79,9 +79,19 @@ extension ReplicaCore {
         let standbys = record.set.members.filter { $0 != own }
         let departed = departed(primary)
         // A member stays until it has not done for a while what it was asked. Who is a member already goes before others.
-        let lasting = standbys.filter { standby in
-            !departed.contains(standby)
-                && primary.followers[standby].map { now - $0.lastGranted < policy.replaceAfter } ?? true
+        var lasting = standbys.filter { standby in
+            !departed.contains(standby) && primary.followers[standby]?.isLasting(policy, now) ?? true
+        }
+        // One without room for more gives way to one that has room, and to no other.
+        let spare = available.filter { other in
+            other != own && away[other] == nil && !standbys.contains(other)
+                && (!crowded.contains(other) || primary.followers[other] != nil)
+        }
+        primary.hasSpare = !spare.isEmpty
+        for other in spare {
+            guard let place = lasting.lastIndex(where: { primary.followers[$0]?.isRoomy(policy, now) == false })
+            else { break }
+            lasting[place] = other
         }
         var desired = Array(lasting.prefix(policy.copies))
         for replica in available where desired.count < policy.copies && replica != own && !desired.contains(replica) {
@@ -101,6 +111,18 @@ extension ReplicaCore {
         if primary.areMembersCommitted { primary.followers = primary.followers.filter { kept.contains($0.key) } }
         role = .primary(primary)
         changeMembers(departed)
+    }
+
+    /// The smallest share of those that keep copies, and whose it is; `nil` where none is known. One that gives way to another with room
+    /// does not count: nothing is deleted for its sake.
+    var smallestShare: (bytes: Int, at: ReplicaID)? {
+        guard case .primary(let primary) = role else { return nil }
+        let shares = primary.desired.compactMap { replica in
+            primary.followers[replica].flatMap { follower in
+                primary.hasSpare && follower.shortSince != nil ? nil : follower.share.map { (bytes: $0, at: replica) }
+            }
+        }
+        return shares.min { ($0.bytes, $0.at) < ($1.bytes, $1.at) }
     }
 
     /// Begins to change the members, if those that are to be members have everything.

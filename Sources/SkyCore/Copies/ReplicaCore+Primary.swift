@@ -115,7 +115,7 @@ extension ReplicaCore {
     ) -> AppendRequest<Content> {
         AppendRequest(
             term: primary.term, primary: own, previous: previous, batches: batches, head: head,
-            acked: primary.followers.mapValues { $0.acked })
+            acked: primary.followers.mapValues { $0.acked }, isOpening: primary.stage == .confirming ? true : nil)
     }
 
     /// The next part of a copy but for pages; `nil` if a page has to be read first, or if the copy has to begin anew.
@@ -169,7 +169,8 @@ extension ReplicaCore {
         if reply.isGranted, case .following(let before) = follower.phase, reply.position != before {
             follower.noteStored(in: now - follower.callSent)
         }
-        (follower.lastHeard, follower.hasAnswered, follower.isFull) = (now, true, reply.isFull)
+        (follower.lastHeard, follower.hasAnswered) = (now, true)
+        follower.noteRoom(reply, held: held, at: now)
         if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }
         advance(&follower, reply, head)
         primary.followers[replica] = follower

@@ -83,6 +83,12 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     /// How far the members are at least, as the primary of the term `knownTerm` said.
     var known: [ReplicaID: UInt64] = [:]
     var knownTerm: UInt64 = 0
+    /// How many bytes the journal holds, where this is the primary.
+    var held = 0
+    /// The replicas that may keep a copy, and have no room for all of the journal.
+    var crowded: Set<ReplicaID> = []
+    /// Whether the copy was damaged. It counts until there is a whole one again.
+    var wasDamaged = false
     /// The copy that is coming in parts.
     var incoming: IncomingCopy?
     var jobs: Deque<Job> = []
@@ -121,6 +127,11 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     }
 
     var isPrimary: Bool { if case .primary = role { true } else { false } }
+
+    /// Whether the write under way is one that a primary waits for to begin.
+    var isOpening: Bool {
+        if case .append(let request, _) = underWay { request.isOpening == true } else { false }
+    }
 
     /// Handles one event and returns what to do, in order.
     mutating func at(_ now: Duration, _ event: (inout ReplicaCore) -> Void) -> [Output] {
@@ -174,6 +185,14 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func replied(_ reply: ReplicaReply, from replica: ReplicaID, call: UInt64) {
         guard reply.hasEnded != true else { return outputs.append(.close(.ended)) }
         highestTerm = max(highestTerm, reply.promised)
+        guard reply.isUnneeded != true else {
+            // One that knows of a later term may be wanted by the primary of that, and the primary that answered may have begun to send
+            // a copy meanwhile.
+            if !isPrimary, reply.promised >= record.promised, now - lastContact >= policy.adoptAfter {
+                outputs.append(.close(.unneeded))
+            }
+            return
+        }
         switch role {
         case .standby: break
         case .candidate: promised(reply, by: replica, call)
@@ -282,7 +301,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func answer(_ ticket: UInt64, isGranted: Bool, isAhead: Bool = false, isFull: Bool = false) {
         let reply = ReplicaReply(
             promised: record.promised, position: record.position, isGranted: isGranted, isAhead: isAhead,
-            isFull: isFull)
+            isFull: isFull, wasDamaged: wasDamaged && record.position == nil ? true : nil)
         outputs.append(.answer(reply, ticket: ticket))
     }
 
@@ -292,6 +311,13 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         lastCall += 1
         outputs.append(.send(request, to: replica, call: lastCall))
         return lastCall
+    }
+
+    /// The copy is damaged, and was set aside. What was promised still counts, and nothing that was acknowledged.
+    mutating func copyLost() {
+        if isPrimary { stepDown(.rolledBack) }
+        (role, record.position, incoming, wasDamaged) = (.standby, nil, nil, true)
+        recent.removeAll()
     }
 
     /// This replica is the primary no more.

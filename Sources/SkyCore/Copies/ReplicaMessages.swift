@@ -29,6 +29,8 @@ struct AppendRequest<Content: LogContent>: Sendable {
     var head: LogPosition
     /// How far each follower is, as it has acknowledged.
     var acked: [ReplicaID: UInt64] = [:]
+    /// Whether the primary waits for it to begin. What it sends then is stored also where there is little room.
+    var isOpening: Bool?
 }
 
 /// A primary sends a part of its whole journal to a replica that lacks too much of it.
@@ -86,6 +88,12 @@ package struct ReplicaReply: Hashable, Codable, Sendable {
     var isFull = false
     /// Whether the coordinator has ended for good: others had taken its jobs over, and none is left. Whatever is stored is of no use.
     var hasEnded: Bool?
+    /// Whether its copy was damaged, and is to be made anew.
+    var wasDamaged: Bool?
+    /// Whether the primary has no use for the copy of the one that asks: it is no member, and is not to become one.
+    var isUnneeded: Bool?
+    /// How many bytes the copy may take there. The primary keeps its journal within that.
+    var share: Int?
 }
 
 extension ReplicaRequest: Codable where Content: Codable {}

@@ -8,6 +8,8 @@ enum ReplicaClosure: Hashable, Sendable {
     case rolledBack
     /// Another replica knows that the coordinator has ended for good.
     case ended
+    /// The primary keeps its copies elsewhere.
+    case unneeded
 }
 
 /// What is to be stored durably, before anybody hears of it.
@@ -21,4 +23,17 @@ enum ReplicaWrite<Content: LogContent>: Sendable {
     case finish(LogPosition, ReplicaSet)
     /// What is stored was put back from an earlier time. It does not count any more.
     case discard
+
+    /// Whether it waits where there is little room. The batch that begins a term does not, nor what comes before it, so that a full
+    /// node does not keep a coordinator from being taken over; nor do changes of the members.
+    ///
+    /// - Parameter hasCopy: whether there is a copy, whose room a whole new one gets.
+    func needsRoom(hasCopy: Bool) -> Bool {
+        switch self {
+        case .append(let batches, let term, _):
+            batches.first?.previous.term == term && batches.contains { $0.content?.needsRoom == true }
+        case .part: !hasCopy
+        case .promise, .finish, .discard: false
+        }
+    }
 }

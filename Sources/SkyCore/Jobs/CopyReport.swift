@@ -33,6 +33,8 @@ package struct CopyState: Codable, Hashable, Sendable {
     package var isInReach: Bool?
     /// Whether its node has no room for it. `nil` from nodes of versions that do not report this.
     package var isFull: Bool?
+    /// Whether it was damaged, and is being made anew. `nil` from nodes of versions that do not report this.
+    package var wasDamaged: Bool?
 
     /// Whether it is whole but for what is on its way to it.
     package var isKept: Bool { behind != nil && isInReach != false }
@@ -52,14 +54,16 @@ package struct CopyHealth: Hashable, Sendable {
     package var waiting: Int
     /// How many coordinators of other nodes were taken over since the start.
     package var takeovers: Int
+    /// How many copies of other nodes' jobs were damaged here since the start.
+    package var damages: Int
 
-    init(_ reports: [CopyReport], takeovers: Int) {
+    init(_ reports: [CopyReport], takeovers: Int, damages: Int) {
         term = reports.map(\.term).max() ?? 0
         wanted = reports.map(\.wanted).max() ?? 0
         kept = reports.map(\.kept.count).min() ?? 0
         batchesBehind = reports.map(\.batchesBehind).max() ?? 0
         secondsBehind = reports.map(\.secondsBehind).max() ?? 0
         waiting = reports.count(where: \.isWaiting)
-        self.takeovers = takeovers
+        (self.takeovers, self.damages) = (takeovers, damages)
     }
 }

@@ -57,7 +57,11 @@ extension Journal {
         var excess = total > limits.cache ? total - limits.cache / 10 * 9 : 0
         let room = try room(database)
         let over = room.held - room.limit
-        if over > 0 { excess = max(excess, over + limits.cache / 10) }
+        if over > 0 {
+            excess = max(excess, over + limits.cache / 10)
+            // They are kept for copies that lack a few. After a restart, such a copy is made anew.
+            try database.run("DELETE FROM batch", [])
+        }
         guard excess > 0, total > 0 else { return }
         var keys: [Data] = []
         let rows = try Row.fetchCursor(database, sql: "SELECT key, size FROM cache ORDER BY used, key")

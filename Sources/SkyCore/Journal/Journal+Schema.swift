@@ -76,11 +76,11 @@ extension Journal {
     /// a loss of power.
     ///
     /// - Parameters:
-    ///   - disk: the one that the journal is on; `nil` where the system does not tell, which is taken for a large one.
+    ///   - diskSize: the size of the disk that the journal is on, or less where its limit is low.
     ///   - isReplicated: whether others rely on what is stored, also after a loss of power.
-    static func relax(_ database: Database, pageSize: Int, disk: DiskSpace?, isReplicated: Bool) throws {
+    static func relax(_ database: Database, pageSize: Int, diskSize: Int, isReplicated: Bool) throws {
         if !isReplicated { try database.execute(sql: "PRAGMA synchronous = NORMAL") }
-        let pages = logPages(ofDisk: disk?.size ?? .max, pageSize: pageSize)
+        let pages = logPages(ofDisk: diskSize, pageSize: pageSize)
         try database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)")
         try database.execute(sql: "PRAGMA journal_size_limit = \(logLimit(pages, pageSize: pageSize))")
     }

@@ -39,6 +39,14 @@ package final class Journal: Sendable {
         set { currentLimits.withLockedValue { $0 = newValue } }
     }
     private let currentLimits: NIOLockedValueBox<JournalLimits>
+    /// What it may hold of the room that it shares with copies; `nil` where it shares none.
+    let share = NIOLockedValueBox<(bytes: Int, bound: JournalRoom.Bound)?>(nil)
+    /// How many bytes it may hold, whatever the disk has left, and why not more.
+    var limit: (bytes: Int, bound: JournalRoom.Bound) {
+        let own = (bytes: limits.bytes, bound: JournalRoom.Bound.operator)
+        guard let share = share.withLockedValue({ $0 }), share.bytes < own.bytes else { return own }
+        return share
+    }
     let counts = NIOLockedValueBox(CacheCounts())
     private let isSyncedAlways: NIOLockedValueBox<Bool>
     private let appends = Atomic(0)
@@ -57,20 +65,31 @@ package final class Journal: Sendable {
     ///
     /// - Throws: `JournalError`. A file that is not a journal, is damaged, or is newer than this program is left as it is.
     ///
-    /// - Parameter term: the term of the incarnation, where there are copies.
     package convenience init(
-        in folder: JournalFolder, limits: JournalLimits = JournalLimits(), term: UInt64 = 0
+        in folder: JournalFolder, limits: JournalLimits = JournalLimits()
     ) throws(JournalError) {
-        try self.init(path: folder.path + "/journal.sqlite", folder, limits, term: term)
+        try self.init(
+            path: folder.path + "/journal.sqlite", folder, limits, JournalBallast(folder: folder.path))
+    }
+
+    /// Opens a copy as the journal of a coordinator that works here from now on.
+    ///
+    /// - Parameter term: the term of the incarnation.
+    convenience init(
+        takenOver folder: JournalFolder, limits: JournalLimits, ballast: JournalBallast, term: UInt64
+    ) throws(JournalError) {
+        try self.init(path: folder.path + "/journal.sqlite", folder, limits, ballast, term: term)
     }
 
     /// Opens a copy of another coordinator's journal, or makes a new one. No incarnation begins.
-    convenience init(copy name: String, in folder: JournalFolder, limits: JournalLimits) throws(JournalError) {
-        try self.init(path: folder.path + "/" + name, folder, limits, isCopy: true)
+    convenience init(
+        copy name: String, in folder: JournalFolder, limits: JournalLimits, ballast: JournalBallast
+    ) throws(JournalError) {
+        try self.init(path: folder.path + "/" + name, folder, limits, ballast, isCopy: true)
     }
 
     /// A journal in memory, for a node that ends with its command.
-    package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil, JournalLimits()) }
+    package static func inMemory() throws(JournalError) -> Journal { try Journal(path: nil, nil, JournalLimits(), nil) }
 
     /// The folder that the journal is in; `nil` for one in memory.
     var folderPath: String? { folder?.path }
@@ -82,7 +101,8 @@ package final class Journal: Sendable {
     var isLasting: Bool { path != nil }
 
     private init(
-        path: String?, _ folder: JournalFolder?, _ limits: JournalLimits, term: UInt64 = 0, isCopy: Bool = false
+        path: String?, _ folder: JournalFolder?, _ limits: JournalLimits, _ ballast: JournalBallast?, term: UInt64 = 0,
+        isCopy: Bool = false
     ) throws(JournalError) {
         currentLimits = NIOLockedValueBox(limits)
         self.path = path
@@ -91,12 +111,12 @@ package final class Journal: Sendable {
             var configuration = Configuration()
             configuration.label = "journal"
             configuration.prepareDatabase { try Journal.prepare($0, inMemory: path == nil) }
-            let ballast = isCopy ? nil : folder.map { JournalBallast(folder: $0.path) }
             // What is acknowledged to a primary, or by another node, must survive a loss of power.
             let isReplicated = isCopy || term > 0
             isSyncedAlways = NIOLockedValueBox(isReplicated)
             let (queue, pageSize, beginning) = try Journal.begin(
-                path, configuration, ballast, term: term, isCopy: isCopy, isReplicated: isReplicated)
+                path, configuration, ballast, limit: limits.bytes, term: term, isCopy: isCopy,
+                isReplicated: isReplicated)
             (incarnation, wasClosed) = (beginning.incarnation, beginning.wasClosed)
             (secret, ranBefore) = (beginning.secret, beginning.ran)
             hasCopies = try queue.read { try StoredBatch.read($0)?.set.members.count ?? 0 > 1 }
@@ -116,8 +136,8 @@ package final class Journal: Sendable {
     /// Opens the file and begins an incarnation in it. On a full disk, this uses the room that is kept for deletions,
     /// because nobody can ask a node to delete anything if it does not start.
     private static func begin(
-        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?, term: UInt64, isCopy: Bool,
-        isReplicated: Bool
+        _ path: String?, _ configuration: Configuration, _ ballast: JournalBallast?, limit: Int, term: UInt64,
+        isCopy: Bool, isReplicated: Bool
     ) throws -> (DatabaseQueue, pageSize: Int, Beginning) {
         func begin() throws -> (DatabaseQueue, pageSize: Int, Beginning) {
             let queue =
@@ -127,8 +147,9 @@ package final class Journal: Sendable {
             let beginning = try queue.write { try isCopy ? .ofCopy : beginIncarnation($0, term: term) }
             let pageSize = try queue.writeWithoutTransaction { database in
                 let pageSize = max(1, try database.number("PRAGMA page_size"))
-                try relax(
-                    database, pageSize: pageSize, disk: path.flatMap(DiskSpace.init(of:)), isReplicated: isReplicated)
+                // A small limit has a small log: it counts, and a node has one for each journal.
+                let size = min(path.flatMap(DiskSpace.init(of:))?.size ?? .max, limit / 2)
+                try relax(database, pageSize: pageSize, diskSize: size, isReplicated: isReplicated)
                 return pageSize
             }
             return (queue, pageSize, beginning)
@@ -157,13 +178,13 @@ package final class Journal: Sendable {
     func append(
         _ rows: [JournalRow], ran: Duration?, batches: [StoredBatch] = []
     ) async throws(JournalError) -> Appended {
+        // Without the batch that begins a term, or one that changes the members, no job can be deleted.
+        let makesRoom = rows.isEmpty || rows.contains(where: \.isDeletion)
         var appended: Appended
         do {
             appended = try await store(rows, ran: ran, batches)
         } catch {
-            guard error.kind == .full, rows.contains(where: \.isDeletion), ballast?.release() == true else {
-                throw error
-            }
+            guard error.kind == .full, makesRoom, ballast?.release() == true else { throw error }
             // The deletion makes room for everything that waits.
             await checkpoint()
             appended = try await store(rows, ran: ran, batches)
@@ -212,6 +233,11 @@ package final class Journal: Sendable {
 
     /// Bytes of the write-ahead log. It asks the disk, so the queue's thread calls it.
     private var logSize: Int { path.map { FileInode.size(of: $0 + "-wal") } ?? 0 }
+
+    /// How many bytes the journal holds with its write-ahead log.
+    func heldBytes() async throws(JournalError) -> Int {
+        try await withQueue { [self] in try roomWithLog($0).held }
+    }
 
     /// How much the journal holds with its write-ahead log.
     func roomWithLog(_ database: Database) throws -> JournalRoom {
@@ -316,10 +342,13 @@ package final class Journal: Sendable {
 
     private func room(_ bytes: (held: Int, spare: Int)) -> JournalRoom {
         let (held, spare) = bytes
-        guard let path else { return JournalRoom(held: held, limit: limits.bytes) }
-        let disk = DiskSpace(of: path).map { ($0.size, $0.available + spare) }
-        return JournalRoom(held: held, limit: limits.bytes, disk: disk)
+        let (limit, bound) = limit
+        let disk = path.flatMap { DiskSpace(of: $0) }.map { ($0.size, $0.available + spare) }
+        return JournalRoom(held: held, limit: limit, bound: bound, disk: disk)
     }
+
+    /// Whether the file is still the one that was opened.
+    var isInPlace: Bool { path.flatMap(FileInode.init) == file }
 
     /// Throws if the file was deleted or replaced. A file that is deleted while it is open can still be written to, and all
     /// of it is gone at the end.

@@ -261,7 +261,9 @@ package final class Node: Sendable {
     private var copyHealth: CopyHealth? {
         get async {
             guard let copies else { return nil }
-            return CopyHealth(await copies.keeper.reports, takeovers: takeovers.withLockedValue { $0 })
+            return CopyHealth(
+                await copies.keeper.reports, takeovers: takeovers.withLockedValue { $0 },
+                damages: copies.keeper.room.damages)
         }
     }
 
@@ -429,6 +431,11 @@ package final class Node: Sendable {
     }
 
     private func close(_ replica: Replica, _ closure: ReplicaClosure) async throws {
+        // A journal that is not among the copies stays where it is.
+        if closure == .unneeded {
+            if !isOwn(replica.coordinator) { await copies?.keeper.drop(replica.coordinator) }
+            return
+        }
         let ended = opened.withLockedValue { $0.removeValue(forKey: replica.coordinator) }
         let isOwn = isOwn(replica.coordinator)
         if let ended {
@@ -483,6 +490,7 @@ package final class Node: Sendable {
             system.logger.notice(
                 "other nodes had taken over this node's jobs, and none is left; its journal is kept aside",
                 metadata: ["journal": "\(ReplicaStore.nameAside(coordinator))"])
+        case .unneeded: break
         }
     }
 

@@ -148,9 +148,25 @@ package actor Copies {
                 try? FileManager.default.removeItem(atPath: copiesFolder + "/" + folder)
                 continue
             }
+            let path = copiesFolder + "/" + folder
+            let isBegun = (try? FileManager.default.attributesOfItem(atPath: path + "/" + ReplicaStore.name)) != nil
+            if !isBegun, JournalFolder.fault(of: path) == nil {
+                // It was begun and not finished. What was promised is elsewhere.
+                try? FileManager.default.removeItem(atPath: path)
+                continue
+            }
             await beginCopy(of: coordinator)
         }
     }
+
+    /// Looks for damage in all copies, at the start and once a day.
+    private func scrub() async {
+        repeat {
+            for replica in replicas.values where !Task.isCancelled { await replica.scrub() }
+        } while (try? await Task.sleep(for: Copies.scrubInterval)) != nil
+    }
+
+    private static let scrubInterval = Duration.seconds(86_400)
 
     private var copiesFolder: String { folder + "/copies" }
 
@@ -159,10 +175,15 @@ package actor Copies {
     /// - Returns: `nil` where the copy cannot be kept here, for which the log has the reason.
     @discardableResult
     func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
+        let path = copiesFolder + "/\(coordinator)"
         do {
-            let store = try ReplicaStore(
-                copyOf: coordinator, in: copiesFolder + "/\(coordinator)", limits: limits, room: room, book: book)
-            return try await begin(store, isNew: false)
+            // What cannot be used is made anew like a damaged copy.
+            let reason = JournalFolder.fault(of: path)
+            if reason != nil { try setAside(path) }
+            let store = try ReplicaStore(copyOf: coordinator, in: path, limits: limits, room: room, book: book)
+            let replica = try await begin(store, isNew: false)
+            if let reason { await replica.noteDamage(reason) }
+            return replica
         } catch {
             // A folder in use is that of a replica which ends now; the primary asks again.
             if error.kind != .inUse {
@@ -172,10 +193,20 @@ package actor Copies {
         }
     }
 
+    /// Keeps what is in the place of a copy's folder, in place of the one before.
+    private func setAside(_ path: String) throws(JournalError) {
+        let kept = copiesFolder + "/damaged"
+        try? FileManager.default.removeItem(atPath: kept)
+        guard rename(path, kept) != 0 else { return }
+        throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
+    }
+
     private func begin(_ store: ReplicaStore, isNew: Bool) async throws(JournalError) -> Replica {
         let replica = try await Replica(
             book.own, store, isNew: isNew, policy: policy, logger: logger,
             others: { [weak self] in self?.others() ?? Replica.Others() },
+            crowded: { [weak self] in self?.crowded($0) ?? [] },
+            name: { [weak self] in self?.name(of: $0) ?? "\($0)" },
             call: { [weak self, proof = NIOLockedValueBox<IdentityProof?>(nil)] in
                 guard let self else { throw CancellationError() }
                 if proof.withLockedValue({ $0 }) == nil {
@@ -195,6 +226,8 @@ package actor Copies {
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followMembership() }
+            group.addTask { await self.askForRoom() }
+            group.addTask { await self.scrub() }
             for await replica in begun {
                 group.addTask { await replica.run() }
                 group.addTask { await self.follow(replica) }
@@ -245,6 +278,18 @@ package actor Copies {
         }
     }
 
+    /// Asks who has room while a node that keeps a copy has none: another one may take its place.
+    private func askForRoom() async {
+        while (try? await Task.sleep(for: Copies.askingInterval)) != nil {
+            guard primaries.contains(where: { $0.report?.isShort == true }) else { continue }
+            await withDiscardingTaskGroup { group in
+                for member in system.members { group.addTask { await self.introduceOneself(to: member.node) } }
+            }
+        }
+    }
+
+    private static let askingInterval = Duration.seconds(10)
+
     /// A node is gone.
     ///
     /// - Returns: the node that passes for the same replica, and was not counted.
@@ -268,7 +313,8 @@ package actor Copies {
             return CopyIntroduction(
                 replica: book.own, machine: machine,
                 uptime: UInt64(max(0, start.duration(to: .now).components.seconds)) * 1000,
-                hasRoom: policy.copies > 0 && !isShort && !state.withLockedValue(\.isLeaving), proof: proof)
+                hasRoom: policy.copies > 0 && !isShort && !state.withLockedValue(\.isLeaving), proof: proof,
+                free: await room.free)
         }
     }
 
@@ -343,6 +389,11 @@ package actor Copies {
         .map(\.key)
     }
 
+    /// The replicas that have no room for so many bytes more.
+    private nonisolated func crowded(_ bytes: Int) -> Set<ReplicaID> {
+        Set(state.withLockedValue { $0.peers }.filter { $0.value.introduction.free.map { $0 < bytes } ?? false }.keys)
+    }
+
     nonisolated func actor(of node: NodeID) throws -> CopyActor {
         try CopyActor.resolve(id: ActorAddress(node: node, name: CopyActor.wellKnownName), using: system)
     }
@@ -365,15 +416,24 @@ package actor Copies {
         guard !book.hasEnded(call.coordinator) else {
             return ReplicaReply(promised: 0, position: nil, isGranted: false, hasEnded: true)
         }
-        if let replica = replicas[call.coordinator] { return await replica.receive(call.request) }
+        if let replica = replicas[call.coordinator] { return await answer(call.request, replica) }
         switch call.request {
         case .append, .snapshot:
             guard replicas.count < Copies.limit, let replica = await beginCopy(of: call.coordinator) else {
                 return ReplicaReply(promised: 0, position: nil, isGranted: false, isFull: true)
             }
-            return await replica.receive(call.request)
+            return await answer(call.request, replica)
         case .promise, .takeOver: return nothing
         }
+    }
+
+    private func answer(_ request: ReplicaRequest<CopiedRows>, _ replica: Replica) async -> ReplicaReply {
+        var reply = await replica.receive(request)
+        switch request {
+        case .append, .snapshot: reply.share = await replica.share
+        case .promise, .takeOver: break
+        }
+        return reply
     }
 
     /// Whether the one that asks has the coordinator's journal or a copy of it, so that nobody else takes the coordinator over or
@@ -406,7 +466,13 @@ package actor Copies {
     /// The coordinator does not work here any more, and has ended for good.
     func remove(_ coordinator: CoordinatorID) async throws(JournalError) {
         try await book.end(coordinator)
+        await drop(coordinator)
+    }
+
+    /// No copy is kept here any more. What was promised stays promised.
+    func drop(_ coordinator: CoordinatorID) async {
         await replicas.removeValue(forKey: coordinator)?.end()
+        room.forget(coordinator)
         try? FileManager.default.removeItem(atPath: copiesFolder + "/\(coordinator)")
     }
 

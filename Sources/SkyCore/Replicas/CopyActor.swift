@@ -111,6 +111,8 @@ package struct CopyIntroduction: Codable, Sendable {
     var hasRoom: Bool
     /// That the replica is this node's; `nil` where an earlier version began its data folder.
     var proof: IdentityProof?
+    /// How many more bytes may be stored; `nil` from earlier versions.
+    var free: Int?
 }
 
 /// A node says that it is about to go.

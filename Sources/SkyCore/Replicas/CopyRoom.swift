@@ -1,90 +1,139 @@
-import Foundation
 import NIOConcurrencyHelpers
 import NIOPosix
+import Transport
 
-/// Whether there is room for copies of other nodes' journals: they may take as much as the node's own journal may, and no more than
-/// leaves the disk what its own journal needs.
+/// Shares the room of a node's data folder: one budget of bytes is for the node's own journal and for the copies of others.
+///
+/// Each journal has a share, by which the coordinator that works with it deletes old jobs. What needs no share is kept: the batches
+/// that begin a term, changes of the members and deletions, so that a full node never keeps a coordinator from being taken over and
+/// its jobs from being deleted.
 ///
 /// A disk that hangs is waited for on a thread for files only.
 final class CopyRoom: Sendable {
-    private struct Finding {
-        var bytes: Int
-        var isShort: Bool
-        var time: ContinuousClock.Instant
-    }
-
     private struct State {
         var limit: Int
+        /// What each journal holds, without what was deleted in it.
+        var held: [CoordinatorID: Int] = [:]
+        /// How many copies were damaged since the start.
+        var damages = 0
         /// What was found when the disk was last looked at.
-        var found: Finding?
+        var disk: (space: DiskSpace?, time: ContinuousClock.Instant)?
+
+        var sum: Int { held.values.reduce(0, +) }
     }
 
     private let folder: String
     private let state: NIOLockedValueBox<State>
+    /// Room that is given back for deletions, and for what a takeover stores, where the disk is full.
+    let ballast: JournalBallast
 
     /// How long it counts what was found.
     private static let age = Duration.seconds(1)
+    /// Coordinators of earlier versions heed no share. They may store so many bytes above twice the limit, which is what they could
+    /// store in those versions.
+    private static let excess = 16 << 20
 
     /// - Parameters:
     ///   - folder: the folder with the copies.
-    ///   - limit: how many bytes they may take.
+    ///   - limit: how many bytes all journals and copies may take.
     init(in folder: String, limit: Int) {
         self.folder = folder
         state = NIOLockedValueBox(State(limit: limit))
+        ballast = JournalBallast(folder: folder)
     }
 
-    /// How many bytes copies may take from now on.
+    /// How many bytes all journals and copies may take from now on.
     func setLimit(_ limit: Int) { state.withLockedValue { $0.limit = limit } }
 
-    /// How many bytes the copies take.
-    var bytes: Int { get async { await look().bytes } }
+    /// Notes what a journal holds.
+    func note(_ bytes: Int, of coordinator: CoordinatorID) { state.withLockedValue { $0.held[coordinator] = bytes } }
 
-    /// - Throws: `JournalError` of the kind `full` where nothing more may be stored.
+    /// How many copies were damaged since the start.
+    var damages: Int { state.withLockedValue { $0.damages } }
+
+    func noteDamage() { state.withLockedValue { $0.damages += 1 } }
+
+    /// What a journal holds.
+    func held(by coordinator: CoordinatorID) -> Int { state.withLockedValue { $0.held[coordinator] ?? 0 } }
+
+    /// A journal is not here any more.
+    func forget(_ coordinator: CoordinatorID) { state.withLockedValue { $0.held[coordinator] = nil } }
+
+    /// How many bytes the journals take but one.
+    func bytes(but coordinator: CoordinatorID) -> Int {
+        state.withLockedValue { $0.sum - ($0.held[coordinator] ?? 0) }
+    }
+
+    /// How many more bytes may be stored, on this disk too.
+    var free: Int {
+        get async {
+            let disk = await look()
+            return state.withLockedValue { max(0, CopyRoom.budget($0.limit, holding: $0.sum, disk) - $0.sum) }
+        }
+    }
+
+    /// How many bytes a journal may take beside the others.
+    ///
+    /// - Parameter countsDisk: whether the share is smaller where the disk has less room than the limit.
+    func share(of coordinator: CoordinatorID, countsDisk: Bool) async -> Int {
+        let disk = countsDisk ? await look() : nil
+        return state.withLockedValue { state in
+            let others = state.held.filter { $0.key != coordinator }.map(\.value)
+            return CopyRoom.share(of: CopyRoom.budget(state.limit, holding: state.sum, disk), beside: others)
+        }
+    }
+
+    private static func budget(_ limit: Int, holding sum: Int, _ disk: DiskSpace?) -> Int {
+        disk.map { min(limit, sum + $0.available - 2 * JournalRoom.reserve(ofDisk: $0.size)) } ?? limit
+    }
+
+    /// What one may take of a budget: an equal share, and more where others take less than theirs (max-min fairness: Bertsekas and
+    /// Gallager, "Data Networks", 6.5.2).
+    static func share(of budget: Int, beside others: [Int]) -> Int {
+        var left = budget
+        for (index, held) in others.sorted().enumerated() {
+            let equal = left / (others.count - index + 1)
+            if held >= equal { return max(0, equal) }
+            left -= held
+        }
+        return max(0, left)
+    }
+
+    /// Looks whether a copy may store what needs room.
+    ///
+    /// - Throws: `JournalError` of the kind `full` where it may not.
     func check() async throws(JournalError) {
-        let found = await look()
-        guard !found.isShort else {
+        if let disk = await look(), disk.available < JournalRoom.reserve(ofDisk: disk.size) {
             throw JournalError(.full, "there is no room on the disk for copies of other nodes' jobs")
         }
-        let limit = state.withLockedValue { $0.limit }
-        guard found.bytes <= limit else {
+        let (sum, limit) = state.withLockedValue { ($0.sum, $0.limit) }
+        guard sum / 2 <= limit + CopyRoom.excess / 2 else {
             throw JournalError(
                 .full,
-                "copies of other nodes' jobs hold \(found.bytes >> 20) MiB and may hold \(limit >> 20) MiB (--data-limit)"
+                "the jobs of this node and the copies of others' hold \(sum >> 20) MiB and may hold \(limit >> 20) MiB (--data-limit)"
             )
         }
     }
 
-    private func look() async -> Finding {
-        if let found = state.withLockedValue({ $0.found }), found.time.duration(to: .now) < CopyRoom.age {
-            return found
+    private func look() async -> DiskSpace? {
+        if let found = state.withLockedValue({ $0.disk }), found.time.duration(to: .now) < CopyRoom.age {
+            return found.space
         }
-        let found = await CopyRoom.onThreadForFiles { [folder] in
-            Finding(bytes: CopyRoom.bytes(below: folder), isShort: JournalRoom.isShort(at: folder), time: .now)
+        let space = await CopyRoom.onThreadForFiles { [folder, ballast] in
+            ballast.reserve()
+            return DiskSpace(of: folder)
         }
-        state.withLockedValue { $0.found = found }
-        return found
+        state.withLockedValue { $0.disk = (space, .now) }
+        return space
     }
 
     /// Whether the disk of a file or folder has little more left than what is kept free.
     static func isShort(at path: String) async -> Bool { await onThreadForFiles { JournalRoom.isShort(at: path) } }
 
     /// Also looks for a task that is cancelled, unlike `runIfActive`: what is stored at the end needs room, too.
-    private static func onThreadForFiles<Found: Sendable>(_ look: @escaping @Sendable () -> Found) async -> Found {
+    static func onThreadForFiles<Found: Sendable>(_ look: @escaping @Sendable () -> Found) async -> Found {
         await withCheckedContinuation { continuation in
             NIOThreadPool.singleton.submit { _ in continuation.resume(returning: look()) }
-        }
-    }
-
-    /// What the files of all copies hold. A file that goes away meanwhile holds nothing.
-    private static func bytes(below folder: String) -> Int {
-        let manager = FileManager.default
-        return ((try? manager.contentsOfDirectory(atPath: folder)) ?? []).reduce(0) { sum, copy in
-            let files = (try? manager.contentsOfDirectory(atPath: folder + "/" + copy)) ?? []
-            return files.reduce(sum) { sum, file in
-                var status = stat()
-                guard stat(folder + "/" + copy + "/" + file, &status) == 0 else { return sum }
-                return sum + Int(status.st_blocks) * 512
-            }
         }
     }
 }

@@ -48,6 +48,8 @@ actor Replica {
     private let store: ReplicaStore
     private let call: Call
     private let others: @Sendable () -> Others
+    private let crowded: @Sendable (Int) -> Set<ReplicaID>
+    private let name: @Sendable (ReplicaID) -> String
     private let logger: Logger
     private let start = ContinuousClock.now
     private(set) var core: ReplicaCore<CopiedRows>
@@ -86,21 +88,55 @@ actor Replica {
         var away: [ReplicaID: Duration] = [:]
     }
 
+    /// - Parameters:
+    ///   - crowded: those that have no room for so many bytes.
+    ///   - name: what the node of a replica is called.
     init(
         _ own: ReplicaID, _ store: ReplicaStore, isNew: Bool, policy: CopyPolicy, logger: Logger,
-        others: @escaping @Sendable () -> Others, call: @escaping Call
+        others: @escaping @Sendable () -> Others,
+        crowded: @escaping @Sendable (Int) -> Set<ReplicaID> = { _ in [] },
+        name: @escaping @Sendable (ReplicaID) -> String = { "\($0)" }, call: @escaping Call
     ) async throws(JournalError) {
         (self.store, self.call, self.others, self.logger) = (store, call, others, logger)
+        (self.crowded, self.name) = (crowded, name)
         coordinator = store.coordinator
         isUsed = isNew
         (events, eventsInput) = AsyncStream.makeStream()
         (effects, effectsInput) = AsyncStream.makeStream()
-        let (record, recent) = try await store.record()
+        let (record, recent) = try await Replica.record(in: store, isNew: isNew)
         let seed = UInt64.random(in: .min ... .max)
         core =
             isNew && record.position == nil
             ? .first(own, policy: policy, seed: seed, now: .zero)
             : ReplicaCore(own, record: record, recent: recent, policy: policy, seed: seed, now: .zero)
+        if let damage = await store.damage { noteDamage(damage) }
+    }
+
+    private static func record(
+        in store: ReplicaStore, isNew: Bool
+    ) async throws(JournalError) -> (record: ReplicaRecord, recent: RecentBatches<CopiedRows>) {
+        do {
+            return try await store.record()
+        } catch {
+            guard !isNew, await store.scrub() != nil else { throw error }
+            return try await store.record()
+        }
+    }
+
+    /// A damaged copy was set aside.
+    func noteDamage(_ damage: String) {
+        core.wasDamaged = true
+        store.room.noteDamage()
+        logger.error(
+            "a copy of another node's jobs is damaged; it is set aside and made anew",
+            metadata: ["coordinator": "\(coordinator)", "reason": "\(PrintableText.of(damage))"])
+    }
+
+    /// Looks for damage in the copy, and has it made anew where there is any.
+    func scrub() async {
+        guard !isUsed, !hasEnded, let damage = await store.scrub() else { return }
+        step { $0.copyLost() }
+        noteDamage(damage)
     }
 
     /// Whether only those count that prove that they speak for the coordinator.
@@ -144,11 +180,18 @@ actor Replica {
             if await sooner.wait(atMost: nextTick - now) { continue }
             guard !Task.isCancelled else { return }
             tickNow()
+            if core.isPrimary {
+                await store.share(elsewhere: core.smallestShare.map { (bytes: $0.bytes, node: name($0.at)) })
+            }
         }
     }
 
     private func tickNow() {
         let others = others()
+        if core.isPrimary {
+            core.held = store.held
+            core.crowded = crowded(core.held)
+        }
         step { $0.tick(available: others.available, away: others.away) }
         updateReport()
     }
@@ -214,6 +257,9 @@ actor Replica {
         guard proposals[proposal]?.isLocal == false else { return }
         answer(proposal, .failure(Replica.stopping))
     }
+
+    /// How many bytes the copy may take here.
+    nonisolated var share: Int { get async { await store.room.share(of: coordinator, countsDisk: true) } }
 
     /// Whether there is a copy here that could be taken over.
     var isWhole: Bool { core.record.position != nil }
@@ -316,6 +362,8 @@ actor Replica {
         /// The members that hold it up, where something waits to be stored by enough of them.
         var missing: [(replica: ReplicaID, reason: Hindrance)]?
         var copies: [(replica: ReplicaID, state: CopyState)]
+        /// Whether one of them has no room for more.
+        var isShort: Bool
     }
 
     /// Why a member does not store what it is sent.
@@ -324,6 +372,7 @@ actor Replica {
         /// Its node is there with another data folder.
         case replaced = "came back without its copy"
         case full = "has no room"
+        case damaged = "had a damaged copy, which is made anew"
         case behind = "gets a whole copy"
         case slow = "is behind"
     }
@@ -333,7 +382,7 @@ actor Replica {
         let copies = primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
             var state = CopyState(hasVote: core.record.set.members.contains(replica))
             state.isInReach = core.now - follower.lastHeard < core.policy.contactTime
-            state.isFull = follower.isFull
+            (state.isFull, state.wasDamaged) = (follower.isFull, follower.wasDamaged)
             if case .following = follower.phase {
                 let behind = head.number - min(follower.acked, head.number)
                 state.behind = behind
@@ -344,7 +393,7 @@ actor Replica {
         }
         return Report(
             term: primary.term, isOpen: primary.stage == .open, wanted: core.policy.copies, missing: waiting,
-            copies: copies)
+            copies: copies, isShort: primary.followers.values.contains { $0.shortSince != nil })
     }
 
     /// The members that hold it up, where something has waited to be committed for longer than a healthy disk takes.
@@ -359,6 +408,7 @@ actor Replica {
             guard let follower = primary.followers[replica],
                 core.now - follower.lastHeard < core.policy.contactTime
             else { return (replica, .silent) }
+            if follower.wasDamaged { return (replica, .damaged) }
             if follower.isFull { return (replica, .full) }
             guard case .following = follower.phase else { return (replica, .behind) }
             return follower.acked <= primary.committed ? (replica, .slow) : nil
@@ -487,7 +537,7 @@ actor Replica {
         do {
             let appended = try await store.perform(
                 write, own: own.map { ($0.rows, $0.ran) }, set: core.record.set,
-                recent: core.isLonely ? nil : core.recent)
+                recent: core.isLonely ? nil : core.recent, isOpening: core.isOpening)
             if let proposal = own?.proposal { proposals[proposal]?.appended = appended }
             lastError = nil
             step { $0.wrote(true) }
@@ -497,6 +547,7 @@ actor Replica {
                 logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
             }
             lastError = error
+            if [.damaged, .gone, .inaccessible].contains(error.kind) { await scrub() }
             step { $0.wrote(false) }
         }
     }

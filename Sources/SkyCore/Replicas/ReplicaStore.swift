@@ -20,7 +20,7 @@ actor ReplicaStore {
     /// The copy that is to replace the other.
     private var next: Journal?
     private let limits: JournalLimits
-    private let room: CopyRoom
+    let room: CopyRoom
     /// The promise that is known to be on the disk.
     private var promised: (term: UInt64, to: ReplicaID?) = (0, nil)
 
@@ -39,8 +39,72 @@ actor ReplicaStore {
     ) throws(JournalError) {
         (self.coordinator, self.book, self.limits, self.room) = (coordinator, book, limits, room)
         let folder = try JournalFolder(folder)
-        let isThere = FileManager.default.fileExists(atPath: folder.path + "/" + ReplicaStore.name)
-        place = .copy(folder, isThere ? try Journal(copy: ReplicaStore.name, in: folder, limits: limits) : nil)
+        ReplicaStore.remove(folder.path + "/" + ReplicaStore.nextName)
+        let isThere = (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + ReplicaStore.name)) != nil
+        place = .copy(folder, nil)
+        guard isThere else { return }
+        do throws(JournalError) {
+            let copy = try Journal(copy: ReplicaStore.name, in: folder, limits: limits, ballast: room.ballast)
+            place = .copy(folder, copy)
+            guard try ReplicaStore.belongs(copy, to: coordinator) else {
+                throw JournalError(.damaged, "it is the journal of another coordinator")
+            }
+        } catch {
+            let path = folder.path + "/" + ReplicaStore.name
+            guard error.kind == .damaged || !Journal.isUsable(path) else { throw error }
+            if case .copy(_, let copy?) = place { copy.end() }
+            place = .copy(folder, nil)
+            try ReplicaStore.setAside(path)
+            damage = error.message
+        }
+    }
+
+    /// What was wrong with a copy that was set aside; `nil` where none was.
+    private(set) var damage: String?
+
+    private static func belongs(_ copy: Journal, to coordinator: CoordinatorID) throws(JournalError) -> Bool {
+        do {
+            let id = try copy.queue.read { try Int64.fetchOne($0, sql: "SELECT id FROM coordinator") }
+            return id.map { $0 == Journal.key(coordinator) } ?? true
+        } catch {
+            throw Journal.failure(error, copy.path)
+        }
+    }
+
+    /// Keeps a damaged copy beside the folders of copies, in place of the one before.
+    private static func setAside(_ path: String) throws(JournalError) {
+        let kept =
+            ((path as NSString).deletingLastPathComponent as NSString).deletingLastPathComponent + "/damaged.sqlite"
+        for suffix in Journal.fileSuffixes {
+            try? FileManager.default.removeItem(atPath: kept + suffix)
+            guard rename(path + suffix, kept + suffix) != 0, errno != ENOENT else { continue }
+            throw JournalError(.inaccessible, "\(path + suffix): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Looks for damage in the copy. A damaged one is set aside, so that the primary makes it anew. A journal that a coordinator works
+    /// with is left as it is.
+    ///
+    /// - Returns: what is damaged; `nil` where nothing is.
+    func scrub() async -> String? {
+        guard case .copy(let folder, let copy?) = place, let path = copy.path else { return nil }
+        let found = await CopyRoom.onThreadForFiles { copy.isInPlace ? Journal.damage(in: path) : "it was replaced" }
+        // It may have been replaced by a whole new copy meanwhile, or be in use.
+        guard let found, case .copy(_, let now?) = place, now === copy else { return nil }
+        copy.end()
+        place = .copy(folder, nil)
+        room.note(0, of: coordinator)
+        damage = found
+        do {
+            try ReplicaStore.setAside(path)
+        } catch {
+            damage = "\(found); it cannot be set aside: \(error.message)"
+        }
+        return damage
+    }
+
+    private func openCopy(in folder: JournalFolder) throws(JournalError) -> Journal {
+        try Journal(copy: ReplicaStore.name, in: folder, limits: limits, ballast: room.ballast)
     }
 
     static let name = "journal.sqlite"
@@ -77,6 +141,7 @@ actor ReplicaStore {
 
     /// What is on the disk.
     func record() async throws(JournalError) -> (record: ReplicaRecord, recent: RecentBatches<CopiedRows>) {
+        try await measure()
         let promise = try await book.promise(about: coordinator)
         promised = promise
         var record = ReplicaRecord(promised: promise.term, promisedTo: promise.to)
@@ -86,15 +151,35 @@ actor ReplicaStore {
         return (record, stored.recent)
     }
 
+    /// How many bytes the journal or the copy holds.
+    nonisolated var held: Int { room.held(by: coordinator) }
+
+    private func measure() async throws(JournalError) {
+        room.note(try await journal?.heldBytes() ?? 0, of: coordinator)
+    }
+
+    /// Sets what the journal of a coordinator that works here may hold beside others, here and at the nodes that keep copies.
+    ///
+    /// - Parameter elsewhere: the least of what those nodes have for it.
+    func share(elsewhere: (bytes: Int, node: String)?) async {
+        guard case .used(let journal, _) = place else { return }
+        let here = await room.share(of: coordinator, countsDisk: false)
+        journal.share.withLockedValue { share in
+            share = (here, .copies)
+            if let elsewhere, elsewhere.bytes < here { share = (elsewhere.bytes, .standby(elsewhere.node)) }
+        }
+    }
+
     /// Stores what a replica has decided.
     ///
     /// - Parameters:
     ///   - own: the rows of the batch, where this node's coordinator has made it.
+    ///   - isOpening: whether a primary waits for it to begin, so that it may take the last room.
     ///   - recent: the batches that are kept beside those that are stored now; `nil` where none are, because nobody keeps a copy.
     /// - Returns: what was stored of a coordinator's entries.
     func perform(
         _ write: ReplicaWrite<CopiedRows>, own: (rows: [JournalRow], ran: Duration?)?, set: ReplicaSet,
-        recent: RecentBatches<CopiedRows>?
+        recent: RecentBatches<CopiedRows>?, isOpening: Bool = false
     ) async throws(JournalError) -> Journal.Appended? {
         switch write {
         case .promise(let term, let replica):
@@ -102,8 +187,18 @@ actor ReplicaStore {
             return nil
         case .append(let batches, let term, let primary):
             try await promise(term, to: primary)
-            return try await append(batches, own, set, recent)
+            if own == nil, case .copy(_, let copy?) = place {
+                let share = await room.share(of: coordinator, countsDisk: true)
+                copy.share.withLockedValue { $0 = (share, .copies) }
+            }
+            if own == nil, !isOpening, write.needsRoom(hasCopy: true) { try await room.check() }
+            let appended = try await append(batches, own, set, recent)
+            room.note(appended.room.held, of: coordinator)
+            // What was deleted in a copy is given back as it is in the journal.
+            if own == nil, appended.mayShrink { try? await journal?.shrink() }
+            return appended
         case .part(let request):
+            if write.needsRoom(hasCopy: journal != nil) { try await room.check() }
             try await promise(request.term, to: request.primary)
             try await append(request)
             return nil
@@ -125,16 +220,20 @@ actor ReplicaStore {
 
     private func promise(_ term: UInt64, to replica: ReplicaID) async throws(JournalError) {
         guard term >= promised.term, promised != (term, replica) else { return }
-        try await book.promise(term, to: replica, about: coordinator)
+        do {
+            try await book.promise(term, to: replica, about: coordinator)
+        } catch {
+            guard error.kind == .full, room.ballast.release() else { throw error }
+            try await book.promise(term, to: replica, about: coordinator)
+        }
         promised = (term, replica)
     }
 
     private func append(
         _ batches: [LogBatch<CopiedRows>], _ own: (rows: [JournalRow], ran: Duration?)?, _ set: ReplicaSet,
         _ recent: RecentBatches<CopiedRows>?
-    ) async throws(JournalError) -> Journal.Appended? {
+    ) async throws(JournalError) -> Journal.Appended {
         guard let journal else { throw JournalError(.inaccessible, "there is no copy to append to") }
-        if own == nil { try await room.check() }
         let firstKept = recent?.firstNumber(appending: batches)
         var set = set
         var (rows, ran, stored) = ([] as [JournalRow], nil as Duration?, [] as [StoredBatch])
@@ -163,7 +262,6 @@ actor ReplicaStore {
         guard case .copy(let folder, _) = place else {
             throw JournalError(.inaccessible, "a journal in use is not replaced")
         }
-        try await room.check()
         if request.number == 0 {
             next?.end()
             next = nil
@@ -171,18 +269,17 @@ actor ReplicaStore {
         }
         if next == nil {
             guard request.number == 0 else { throw JournalError(.inaccessible, "the copy has to begin anew") }
-            next = try Journal(copy: ReplicaStore.nextName, in: folder, limits: limits)
+            next = try Journal(copy: ReplicaStore.nextName, in: folder, limits: limits, ballast: room.ballast)
         }
         guard let next else { return }
+        func append(_ content: CopiedRows) async throws(JournalError) {
+            let (rows, ran) = try content.rows()
+            let appended = try await next.append(rows, ran: ran)
+            if appended.room.held > held { room.note(appended.room.held, of: coordinator) }
+        }
         switch request.part {
-        case .page(let page):
-            let (rows, ran) = try page.rows()
-            _ = try await next.append(rows, ran: ran)
-        case .batches(let batches):
-            for batch in batches {
-                guard let (rows, ran) = try batch.content?.rows() else { continue }
-                _ = try await next.append(rows, ran: ran)
-            }
+        case .page(let page): try await append(page)
+        case .batches(let batches): for case let content? in batches.map(\.content) { try await append(content) }
         case .end: break
         }
     }
@@ -202,7 +299,8 @@ actor ReplicaStore {
             throw JournalError(.inaccessible, "\(to): \(String(cString: strerror(errno)))")
         }
         folder.sync()
-        place = .copy(folder, try Journal(copy: ReplicaStore.name, in: folder, limits: limits))
+        place = .copy(folder, try openCopy(in: folder))
+        try await measure()
     }
 
     private static func remove(_ path: String) {
@@ -214,8 +312,9 @@ actor ReplicaStore {
         switch place {
         case .used(let journal, _): return journal
         case .copy(let folder, let copy):
-            copy?.end()
-            let journal = try Journal(in: folder, limits: limits, term: term)
+            guard let copy else { throw JournalError(.damaged, "the copy is damaged, and was set aside") }
+            copy.end()
+            let journal = try Journal(takenOver: folder, limits: limits, ballast: room.ballast, term: term)
             place = .used(journal, folder)
             return journal
         }
@@ -230,7 +329,7 @@ actor ReplicaStore {
         if let folder {
             journal.end()
             place = .copy(folder, nil)
-            let copy = try Journal(copy: ReplicaStore.name, in: folder, limits: limits)
+            let copy = try openCopy(in: folder)
             place = .copy(folder, copy)
             if isSetAside { try await ReplicaStore.discard(copy) }
             return nil
@@ -239,7 +338,8 @@ actor ReplicaStore {
         let copies = try JournalFolder((journal.folderPath ?? "") + "/" + name)
         let new = try journal.replace(
             keptAs: isSetAside ? ReplicaStore.nameAside(coordinator) : name + "/" + ReplicaStore.name)
-        place = .copy(copies, isSetAside ? nil : try Journal(copy: ReplicaStore.name, in: copies, limits: limits))
+        place = .copy(copies, isSetAside ? nil : try openCopy(in: copies))
+        try await measure()
         return new
     }
 

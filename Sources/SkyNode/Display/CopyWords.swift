@@ -25,6 +25,7 @@ enum CopyWords {
 
     private static func state(_ copy: CopyState) -> String {
         if copy.isInReach == false { return "does not answer" }
+        if copy.wasDamaged == true { return "was damaged and is being made anew" }
         if copy.isFull == true { return "has no room" }
         guard let count = copy.behind else { return "gets a whole copy" }
         return count == 0 ? "complete" : "\(count) \(count == 1 ? "batch" : "batches")\(behind(copy))"
@@ -46,6 +47,7 @@ struct CopyLine: Encodable {
         var secondsBehind: Double?
         var hasVote: Bool
         var isInReach: Bool?
+        var wasDamaged: Bool?
     }
 
     var wanted: Int
@@ -58,7 +60,7 @@ struct CopyLine: Encodable {
         nodes = report.copies.map {
             Copy(
                 node: $0.node, behind: $0.behind, secondsBehind: $0.secondsBehind, hasVote: $0.hasVote,
-                isInReach: $0.isInReach)
+                isInReach: $0.isInReach, wasDamaged: $0.wasDamaged)
         }
     }
 }

@@ -19,9 +19,14 @@ struct StorageLines {
                     + "\(usage.hits) of \(usage.hits.asCount + usage.misses.asCount) tasks, \(usage.evictions) evicted",
             ] + (copies.map { [$0] } ?? [])
             + (usage.otherCopiesBytes.map {
-                $0 > 0 ? ["copies of other nodes' jobs: \(size($0)) of \(size(usage.limit))"] : []
+                $0 > 0 ? ["copies of other nodes' jobs: \(size($0)), within the same --data-limit"] : []
             }
                 ?? [])
+            + (usage.damagedCopies.map {
+                $0 > 0
+                    ? ["copies of other nodes' jobs that were damaged since the node's start: \($0); look at its disk"]
+                    : []
+            } ?? [])
             + (usage.people ?? []).map { person in
                 let jobs = person.jobs == 1 ? "1 job" : "\(person.jobs) jobs"
                 return

@@ -57,6 +57,8 @@ struct Examination {
     struct Copies {
         var wanted: Int
         var states: [CopyState]
+        /// How many copies of other nodes' jobs were damaged on this node since its start.
+        var damaged = 0
     }
 
     private var port: Int {
@@ -103,6 +105,20 @@ struct Examination {
 
     private var copyFindings: [Finding] {
         guard let copies, case .answers(_, let name, let members) = own else { return [] }
+        return damageFindings(copies, name) + copyFindings(copies, name, members.count - 1)
+    }
+
+    private func damageFindings(_ copies: Copies, _ name: String) -> [Finding] {
+        let disks =
+            (copies.damaged > 0 ? [name] : [])
+            + copies.states.filter { $0.wasDamaged == true }.compactMap { $0.node.map(PrintableText.of) }
+        return disks.map {
+            .problem(
+                "a copy of jobs on \($0) was damaged, and is made anew", "look at its disk: `smartctl -a`, `dmesg`")
+        }
+    }
+
+    private func copyFindings(_ copies: Copies, _ name: String, _ others: Int) -> [Finding] {
         guard copies.wanted > 0 else {
             return [
                 .note("copies are off: if this machine is lost, \(name)'s jobs are", "`copies: 2` in its configuration")
@@ -113,7 +129,6 @@ struct Examination {
         if kept.count(where: \.hasVote) >= min(2, copies.wanted), kept.count >= copies.wanted {
             return [.ok("copies of \(name)'s jobs: \(list)")]
         }
-        let others = max(0, members.count - 1)
         let words =
             kept.isEmpty ? "no other node keeps a copy of \(name)'s jobs" : "copies of \(name)'s jobs: \(list)"
         guard others >= 2 else {

@@ -54,7 +54,7 @@ struct LinkTrials {
             return try await Coordinator.resolve(id: address, using: system).storage()
         }
         guard let states = usage?.copies, let wanted = usage?.copiesWanted else { return nil }
-        return Examination.Copies(wanted: wanted, states: states)
+        return Examination.Copies(wanted: wanted, states: states, damaged: usage?.damagedCopies ?? 0)
     }
 
     /// The members that a node lists, itself among them; `nil` where it does not say.

@@ -138,6 +138,9 @@ extension API {
         text.add(
             "skynode_takeovers_total", "Coordinators of other nodes that this node has taken over.", "counter",
             [([:], Double(copies.takeovers))])
+        text.add(
+            "skynode_copies_damaged_total", "Copies of other nodes' jobs that were damaged here and are made anew.",
+            "counter", [([:], Double(copies.damages))])
     }
 
     private func series(_ label: String, _ values: [(String, Int)]) -> [(labels: [String: String], value: Double)] {

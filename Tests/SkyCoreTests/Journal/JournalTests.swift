@@ -110,12 +110,15 @@ import Transport
         let copied = job(1)
         do {
             let copy = try Journal(
-                copy: "journal.sqlite", in: JournalFolder(folder.path), limits: JournalLimits())
+                copy: "journal.sqlite", in: JournalFolder(folder.path), limits: JournalLimits(),
+                ballast: JournalBallast(folder: folder.path))
             let rows = [.coordinator(owner, secret: Data(repeating: 1, count: 32)), JournalRow(.submitted(copied))]
             _ = try await copy.append(rows, ran: nil)
             copy.end()
         }
-        let journal = try Journal(in: JournalFolder(folder.path), term: 2)
+        let journal = try Journal(
+            takenOver: JournalFolder(folder.path), limits: JournalLimits(),
+            ballast: JournalBallast(folder: folder.path), term: 2)
         #expect(journal.incarnation == CoordinatorIncarnation(owner, generation: 2 << 32 + 1) && !journal.wasClosed)
         #expect(try await journal.replay(copied).isRisky)
     }

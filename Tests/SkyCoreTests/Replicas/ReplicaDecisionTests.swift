@@ -243,6 +243,32 @@ struct ReplicaDecisionTests {
         }
     }
 
+    @Test func `a primary gives up the copy of one that is no member, and of nobody else`() throws {
+        var primary = core(promisedTo: own)
+        let reply = ReplicaReply(promised: 1, position: position, isGranted: true)
+        for (replica, call) in calls(primary.at(.seconds(1)) { $0.tick(available: others) }) {
+            _ = primary.at(.seconds(1)) { $0.replied(reply, from: replica, call: call) }
+        }
+        func answer(to replica: ReplicaID) -> ReplicaReply? {
+            let request = PromiseRequest(term: 2, candidate: replica, position: position, isTrial: true)
+            for case .answer(let reply, _) in primary.at(.seconds(2), { $0.receive(.promise(request), ticket: 1) }) {
+                return reply
+            }
+            return nil
+        }
+        #expect(answer(to: others[0])?.isUnneeded == nil)
+        let unneeded = try #require(answer(to: ReplicaID(rawValue: 4)))
+        #expect(unneeded.isUnneeded == true && !unneeded.isGranted)
+
+        for (promised, heard, isClosed) in [(1, 0, true), (2, 0, false), (1, 8, false)] as [(UInt64, Int, Bool)] {
+            var former = core(promisedTo: others[0])
+            former.record.promised = promised
+            former.lastContact = .seconds(heard)
+            let outputs = former.at(.seconds(10)) { $0.replied(unneeded, from: others[0], call: 1) }
+            #expect(outputs.contains { if case .close(.unneeded) = $0 { true } else { false } } == isClosed)
+        }
+    }
+
     @Test func `it is known since when a copy lacks something`() {
         var times = HeadTimes()
         for second in 0..<10 { times.note(UInt64(second / 3), at: .seconds(second)) }

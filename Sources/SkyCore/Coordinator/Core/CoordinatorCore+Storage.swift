@@ -113,6 +113,13 @@ extension CoordinatorCore {
         updateSuspension()
     }
 
+    /// The journal's share of the room has changed, though nothing was stored.
+    mutating func shareChanged(_ bytes: Int, _ bound: JournalRoom.Bound) {
+        guard room.limit(bytes, bound: bound) else { return }
+        makeRoom()
+        updateSuspension()
+    }
+
     /// Deletes the jobs that ended first, one after the other, while the journal holds more than it may. Where no job can be
     /// deleted, tasks wait until one can, or until somebody deletes jobs or raises the limit.
     mutating func makeRoom() {

@@ -37,9 +37,9 @@ struct StorageRoom {
     /// Sets another limit from now on. It has no effect where there is no limit.
     ///
     /// - Returns: whether there is a limit.
-    mutating func limit(_ bytes: Int) -> Bool {
+    mutating func limit(_ bytes: Int, bound: JournalRoom.Bound = .operator) -> Bool {
         guard let held = journal?.held else { return false }
-        journal = JournalRoom(held: held, limit: bytes)
+        journal = JournalRoom(held: held, limit: bytes, bound: bound)
         return true
     }
 

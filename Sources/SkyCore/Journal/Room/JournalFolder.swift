@@ -87,6 +87,19 @@ package final class JournalFolder: Sendable {
         throw JournalError(.inUse, "\(path) is in use by another node; --data names another folder")
     }
 
+    /// Why what is at a path is no folder for a journal, whoever uses it; `nil` where it is one, and where there is nothing.
+    static func fault(of path: String) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFDIR, access(path, R_OK | W_OK | X_OK) == 0 else {
+            return "\(path) is no folder that this node can use"
+        }
+        if let objection = objection(to: status, user: geteuid(), group: getegid()) { return "\(path): \(objection)" }
+        guard lstat(path + "/lock", &status) == 0 else { return nil }
+        let isUsable = status.st_mode & S_IFMT == S_IFREG && access(path + "/lock", R_OK | W_OK) == 0
+        return isUsable ? nil : "\(path)/lock is no file that this node can use"
+    }
+
     /// Why jobs should not be kept in a folder, and what to do about it; `nil` if nothing is wrong. A user who can write to
     /// the folder can put other jobs into the journal, or use a link to make this node write to another of its files.
     static func objection(to folder: stat, user: uid_t, group: gid_t) -> String? {

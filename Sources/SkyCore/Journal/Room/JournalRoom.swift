@@ -4,23 +4,33 @@ struct JournalRoom: Hashable, Sendable {
     var held: Int
     /// How many bytes it may hold.
     var limit: Int
-    /// Whether the limit comes from the disk, and not from the operator.
-    var isOfDisk = false
+    var bound = Bound.operator
 
+    /// Where the limit comes from.
+    enum Bound: Hashable, Sendable {
+        /// The operator has set it.
+        case `operator`
+        case disk
+        /// The node keeps copies of other nodes' journals, too.
+        case copies
+        /// A node that keeps a copy has no more room.
+        case standby(String)
+    }
+
+    var isOfDisk: Bool { bound == .disk }
     var isFull: Bool { held > limit }
 
     /// - Parameters:
-    ///   - limit: the limit that the operator set.
+    ///   - limit: the limit that the operator set, or the journal's share.
+    ///   - bound: where the limit comes from.
     ///   - disk: the size of the disk, and what it has left for this user; `nil` if that is not known.
-    init(held: Int, limit: Int, disk: (size: Int, available: Int)?) {
-        (self.held, self.limit) = (held, limit)
+    init(held: Int, limit: Int, bound: Bound = .operator, disk: (size: Int, available: Int)? = nil) {
+        (self.held, self.limit, self.bound) = (held, limit, bound)
         guard let disk else { return }
         let most = max(0, held + disk.available - JournalRoom.reserve(ofDisk: disk.size))
         guard most < limit else { return }
-        (self.limit, isOfDisk) = (most, true)
+        (self.limit, self.bound) = (most, .disk)
     }
-
-    init(held: Int, limit: Int) { self.init(held: held, limit: limit, disk: nil) }
 
     /// How many bytes of the disk are left free: a twentieth of a small disk. On other disks, it is what a deletion of many
     /// results and one transaction under way need.
@@ -34,8 +44,22 @@ struct JournalRoom: Hashable, Sendable {
 
     /// Why nothing more may be stored, as text for a person.
     var reason: String {
-        isOfDisk
-            ? "there is no room on the disk of the journal but for what is kept free to delete jobs with; delete jobs or make room"
-            : "the journal holds \(held >> 20) MiB and may hold \(limit >> 20) MiB (--data-limit); delete jobs or raise it"
+        let (held, limit) = (held >> 20, limit >> 20)
+        return switch bound {
+        case .operator:
+            "the journal holds \(held) MiB and may hold \(limit) MiB (--data-limit); delete jobs or raise it"
+        case .disk:
+            "there is no room on the disk of the journal but for what is kept free to delete jobs with; delete jobs or make room"
+        case .copies:
+            """
+            the journal holds \(held) MiB and may hold \(limit) MiB beside the copies of other nodes' jobs (--data-limit); delete jobs \
+            or raise it
+            """
+        case .standby(let node):
+            """
+            the journal holds \(held) MiB, and \(node), which keeps a copy, has room for \(limit) MiB of it (--data-limit there, or \
+            its disk); delete jobs or make room there
+            """
+        }
     }
 }

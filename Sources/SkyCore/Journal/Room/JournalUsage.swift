@@ -30,6 +30,8 @@ package struct JournalUsage: Codable, Sendable {
     package var copiesWanted: Int?
     /// How many bytes copies of other nodes' journals take here; `nil` where there are none.
     package var otherCopiesBytes: Int?
+    /// How many copies of other nodes' journals were damaged here since the start; `nil` from nodes of versions that do not report this.
+    package var damagedCopies: Int?
     /// What the jobs of people with credentials take, in the order of names; `nil` where there are none.
     package var people: [PersonUsage]?
 }

@@ -54,8 +54,8 @@ struct ReplicaSimulationTests {
 
     /// A history in which each mistake is found. `make job-simulation` shows that it is found within 1,000.
     private static let telling: [SimulatedFlaw: UInt64] = [
-        .promiseNotDurable: 17, .promisedTwice: 240, .acknowledgedBeforeStored: 58, .lengthBeforeTerm: 116,
-        .copyWithoutHash: 23,
+        .promiseNotDurable: 467, .promisedTwice: 240, .acknowledgedBeforeStored: 160, .lengthBeforeTerm: 127,
+        .copyWithoutHash: 37, .termRefusedForRoom: 0,
     ]
 
     @Test("a mistake in the protocol is found", arguments: SimulatedFlaw.allCases)
@@ -79,6 +79,14 @@ extension SimulatedReplicas {
             hosts.append(Host(disk: SimulatedDisk(id, record: record)))
             hosts[number].disk.forgetsPromises = flaw == .promiseNotDurable
             schedule(.started(number), after: delay(0...200))
+            if Int.random(in: 0..<10, using: &randomRoom) == 0 {
+                let time = Duration.milliseconds(Int.random(in: 500...60_000, using: &randomRoom))
+                schedule(.outOfRoom(number), after: time)
+            }
+            if Int.random(in: 0..<5, using: &randomRoom) == 0 {
+                let time = Duration.milliseconds(Int.random(in: 500...60_000, using: &randomRoom))
+                schedule(.damaged(number), after: time)
+            }
         }
         schedule(.proposed, after: delay(10...400))
         schedule(.backedUp, after: delay(100...15_000))

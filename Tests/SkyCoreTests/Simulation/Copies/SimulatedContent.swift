@@ -14,6 +14,7 @@ struct SimulatedContent: LogContent, Equatable {
     let digest: UInt64
     var byteCount: Int { 64 * entries.count }
     var isMark: Bool { false }
+    var needsRoom: Bool { entries.contains { if case .deleted = $0 { false } else { true } } }
 
     init(_ entries: [Entry]) {
         self.entries = entries

@@ -49,6 +49,8 @@ extension SimulatedReplicas {
         case .started(let host): start(host)
         case .leaving(let host, let process, let end, let time):
             if isAlive(host, process) { leave(host, until: end, thenFor: time) }
+        case .outOfRoom(let host): hosts[host].isShort = true
+        case .damaged(let host): damageCopy(host)
         case .fault(let fault): perform(fault)
         }
     }
@@ -59,7 +61,7 @@ extension SimulatedReplicas {
             .wrote(_, let host, _, _), .pageRead(_, _, let host, _), .leaving(let host, _, _, _):
             host
         case .arrived(_, _, _, _, let replica): host(of: replica)
-        case .proposed, .backedUp, .started, .fault: nil
+        case .proposed, .backedUp, .started, .outOfRoom, .damaged, .fault: nil
         }
     }
 
@@ -111,7 +113,7 @@ extension SimulatedReplicas {
             if case .promise(let term, hosts[host].disk.id) = write { hosts[host].stoodFor = term }
             hosts[host].process?.write = write
             let isSlow = hosts[host].slowUntil > now
-            let isFull = hosts[host].fullUntil > now
+            let isFull = hosts[host].fullUntil > now || isRefused(write, at: host)
             schedule(
                 .wrote(write, host, process: process, isStored: !isFull),
                 after: isSlow ? delay(100...4000) : delay(1...10))
@@ -152,8 +154,37 @@ extension SimulatedReplicas {
             case .handedOver: seen.insert(.handedOver)
             case .rolledBack: seen.insert(.rolledBack)
             case .ended: break
+            case .unneeded: dropCopy(host)
             }
         }
+    }
+
+    /// A copy is found to be damaged. What was promised is elsewhere.
+    private mutating func damageCopy(_ host: Int) {
+        guard hosts[host].process?.write == nil else { return schedule(.damaged(host), after: delay(1...20)) }
+        guard mayFail, hosts[host].disk.record.position != nil, hosts[host].process?.core.isPrimary != true,
+            mayLose(host)
+        else { return }
+        seen.insert(.copyDamaged)
+        hosts[host].disk.perform(.discard)
+        step(host) { $0.copyLost() }
+    }
+
+    /// The primary has no use for a copy.
+    private mutating func dropCopy(_ host: Int) {
+        seen.insert(.copyDropped)
+        hosts[host].disk.perform(.discard)
+        hosts[host].process = nil
+        schedule(.started(host), after: .zero)
+    }
+
+    /// Whether a standby has no room for what it is to store. Its own coordinator's journal has the room that its own jobs make.
+    private func isRefused(_ write: ReplicaWrite<SimulatedContent>, at host: Int) -> Bool {
+        guard hosts[host].isShort else { return false }
+        if case .append(_, _, hosts[host].disk.id) = write { return false }
+        if flaw == .termRefusedForRoom, case .append = write { return true }
+        if hosts[host].process?.core.isOpening == true { return false }
+        return write.needsRoom(hasCopy: hosts[host].disk.record.position != nil)
     }
 
     private func position(_ number: UInt64, at host: Int) -> LogPosition? {
@@ -182,7 +213,14 @@ extension SimulatedReplicas {
             lastValue += 1
             let jobs = hosts[host].disk.rows.jobs
             var entries: [SimulatedContent.Entry] = []
-            if let job = jobs.keys.sorted().randomElement(using: &random), !chance(20) {
+            // A coordinator keeps within what those have room for that keep copies, and goes on deleting.
+            let isShort = hosts[host].disk.record.set.everyone.contains { replica in
+                self.host(of: replica).map { hosts[$0].isShort } ?? false
+            }
+            if isShort {
+                entries = [.deleted(job: jobs.keys.min() ?? 0)]
+                seen.insert(.deletedWithoutRoom)
+            } else if let job = jobs.keys.sorted().randomElement(using: &random), !chance(20) {
                 entries = [.result(job: job, task: UInt64.random(in: 0..<8, using: &random), value: lastValue)]
                 if chance(10) { entries.append(.deleted(job: job)) }
             } else {

@@ -25,13 +25,18 @@ struct SimulatedReplicas {
         case started(Int)
         /// A host that is about to go in order asks whether it may.
         case leaving(Int, process: Int, until: Duration, thenFor: Duration?)
+        /// From now on the machine has no room for more of any copy, to the end.
+        case outOfRoom(Int)
+        /// The copy of a standby is found to be damaged.
+        case damaged(Int)
         case fault(SimulatedFault)
     }
 
     /// What a set of histories must contain, or it proves nothing.
     enum Sight: CaseIterable {
         case takenOver, handedOver, returned, superseded, rolledBack, copied, membersChanged, diskLost, diskPutBack
-        case refusedAsFull, saidGoodbye, heldBack, votesGivenBack, passedOn
+        case refusedAsFull, deletedWithoutRoom, copyDamaged, copyDropped
+        case saidGoodbye, heldBack, votesGivenBack, passedOn
     }
 
     struct Process {
@@ -60,6 +65,8 @@ struct SimulatedReplicas {
         var frozenUntil: Duration = .zero
         var fullUntil: Duration = .zero
         var slowUntil: Duration = .zero
+        /// Whether there is no room for copies, but for what makes room.
+        var isShort = false
         /// The last term that the replica has promised to itself.
         var stoodFor: UInt64 = 0
     }
@@ -76,6 +83,8 @@ struct SimulatedReplicas {
     let flaw: SimulatedFlaw?
     let policy: CopyPolicy
     var random: SplitMix64
+    /// Decides which machines run out of room, beside everything else.
+    var randomRoom: SplitMix64
     var now: Duration = .zero
     var steps = 0
     var hosts: [Host] = []
@@ -101,6 +110,7 @@ struct SimulatedReplicas {
 
     init(seed: UInt64, flaw: SimulatedFlaw? = nil) {
         random = SplitMix64(seed: seed)
+        randomRoom = SplitMix64(seed: ~seed)
         self.flaw = flaw
         // In some histories there are more copies, and in some all candidates stand at the same time.
         var policy = CopyPolicy(copies: seed % 4 == 0 ? 4 : 2)

@@ -200,6 +200,7 @@ extension SimulatedCluster {
             case .superseded: copies.seen.insert(.superseded)
             case .handedOver: copies.seen.insert(.handedOver)
             case .rolledBack: copies.seen.insert(.rolledBack)
+            case .unneeded: return
             case .ended: break
             }
             tellNode(.closed(host, session: session), after: delay(0...30))
