@@ -269,6 +269,32 @@ struct ReplicaDecisionTests {
         }
     }
 
+    @Test func `a member without room for more gives way to one with room, after a minute`() {
+        let (new, crowded) = (ReplicaID(rawValue: 4), ReplicaID(rawValue: 5))
+        for isSpare in [true, false] {
+            var core = core(promisedTo: own)
+            (core.held, core.crowded) = (950, [crowded])
+            let available = others + [crowded] + (isSpare ? [new] : [])
+            for second in 1...70 {
+                for (replica, call) in calls(core.at(.seconds(second)) { $0.tick(available: available) }) {
+                    var reply = ReplicaReply(promised: 1, position: position, isGranted: true)
+                    reply.share = replica == others[0] ? 1000 : 5000
+                    _ = core.at(.seconds(second)) { $0.replied(reply, from: replica, call: call) }
+                }
+                guard case .primary(let primary) = core.role else {
+                    Issue.record("it is not the primary")
+                    return
+                }
+                if second == 30 {
+                    #expect(primary.desired == others)
+                    // Nothing is deleted for one that is to give way.
+                    #expect(core.smallestShare?.bytes == (isSpare ? 5000 : 1000))
+                }
+                if second == 70 { #expect(primary.desired == (isSpare ? [new, others[1]] : others)) }
+            }
+        }
+    }
+
     @Test func `it is known since when a copy lacks something`() {
         var times = HeadTimes()
         for second in 0..<10 { times.note(UInt64(second / 3), at: .seconds(second)) }
