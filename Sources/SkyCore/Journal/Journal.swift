@@ -180,6 +180,11 @@ package final class Journal: Sendable {
     ) async throws(JournalError) -> Appended {
         // Without the batch that begins a term, or one that changes the members, no job can be deleted.
         let makesRoom = rows.isEmpty || rows.contains(where: \.isDeletion)
+        if !makesRoom, ballast?.leavesRoom(for: rows.reduce(0) { $0 + $1.byteCount }) == false {
+            throw JournalError(
+                .full,
+                "\(path ?? "the journal"): there is no room on the disk but for what is kept free to delete jobs with")
+        }
         var appended: Appended
         do {
             appended = try await store(rows, ran: ran, batches)
@@ -191,6 +196,8 @@ package final class Journal: Sendable {
         }
         if rows.contains(where: \.isDeletion) {
             appended.room = try await sweep()
+            // The next deletion needs room on the disk, too.
+            if ballast?.isReserved == false, let room = try? await giveBack() { appended.room = room }
         }
         if appended.room.isFull, appended.logSize > 0 {
             // What is in the write-ahead log takes room twice until it is brought into the file.
@@ -454,6 +461,23 @@ package final class Journal: Sendable {
             try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / pageSize))")
         }
     }
+
+    /// Gives room that deleted jobs took back to a full disk, until the ballast fits there again.
+    private func giveBack() async throws(JournalError) -> JournalRoom {
+        while true {
+            let left = try await withQueue { [self] database in
+                ballast?.reserve()
+                let spare = ballast?.isReserved == true ? 0 : try bytes(database).spare
+                // Little at a time: what is moved is in the write-ahead log first.
+                if spare > 0 { try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.pagesGivenBack))") }
+                return try spare > 0 && bytes(database).spare < spare
+            }
+            await checkpoint()
+            guard left else { return try await withQueue { [self] in try roomWithLog($0) } }
+        }
+    }
+
+    private static let pagesGivenBack = 64
 
     static func failure(_ error: any Error, _ path: String?) -> JournalError {
         let place = path ?? "the journal"

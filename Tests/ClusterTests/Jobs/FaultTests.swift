@@ -249,6 +249,49 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"), arguments: [false, true])
+    func `on a full disk all jobs can be deleted, the smallest first or last, and the node starts again`(
+        smallestFirst: Bool
+    ) async throws {
+        let disk = try SmallDisk(megabytes: 5)
+        let options = ["--slots", "2", "--data", disk.path + "/data", "--no-multicast"]
+        func start() async throws -> (node: RunningProcess, address: String) {
+            let node = try RunningProcess(Skynode.path, ["serve", "--listen", "127.0.0.1:0"] + options)
+            var lines = node.lines.makeAsyncIterator()
+            let line = await lines.next()
+            if line == nil { Issue.record("it did not start: \(await node.end().errors)") }
+            return (node, String(line?.split(separator: " ").last ?? ""))
+        }
+        let first = try await start()
+        var jobs: [String] = []
+        for tasks in [1, 2, 5, 20, 100, 500, 2000, 5000] {
+            let done = try await Skynode.run(
+                "simulate", "--node", first.address, "--tasks", "\(tasks)", "--duration", "0s", "--detach")
+            let job = try #require(done.output.last, "\(done.errors)")
+            #expect(try await Skynode.run("jobs", "watch", job, "--node", first.address).status == 0)
+            jobs.append(job)
+        }
+        try disk.fill()
+        // What comes meanwhile takes nothing of what is kept free.
+        for _ in 0..<3 {
+            _ = try await Skynode.run(
+                "simulate", "--node", first.address, "--tasks", "3000", "--duration", "0s", "--detach")
+        }
+        if !smallestFirst { jobs.reverse() }
+        for job in jobs.prefix(4) {
+            let deleted = try await Skynode.run("jobs", "delete", job, "--node", first.address)
+            #expect(deleted.status == 0, "\(job): \(deleted.errors)")
+        }
+        first.node.send(SIGKILL)
+        _ = await first.node.end()
+        let second = try await start()
+        defer { second.node.send(SIGKILL) }
+        for job in jobs.dropFirst(4) {
+            let deleted = try await Skynode.run("jobs", "delete", job, "--node", second.address)
+            #expect(deleted.status == 0, "\(job): \(deleted.errors)")
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root may mount a small disk"))
     func `a node that was killed starts on a full disk, and its jobs can be deleted there`() async throws {
         let disk = try SmallDisk(megabytes: 200)

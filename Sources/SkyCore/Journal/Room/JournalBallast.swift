@@ -34,6 +34,14 @@ final class JournalBallast: Sendable {
         }
     }
 
+    /// Whether there is room for entries that make none. While the ballast is not there, as much is left on the disk: the entries would
+    /// take what was given back for deletions.
+    func leavesRoom(for bytes: Int) -> Bool {
+        guard !isReserved, let disk = DiskSpace(of: path) else { return true }
+        // They are in the write-ahead log and in the file.
+        return disk.available >= JournalBallast.size(ofDisk: disk.size) + 2 * bytes
+    }
+
     /// Gives the room back.
     ///
     /// - Returns: whether there was any ballast.
