@@ -35,8 +35,12 @@ struct JobsOptions: ParsableArguments {
     @Flag(help: "Only the jobs of the node that is asked, and not of the whole cluster.")
     var here = false
 
-    @OptionGroup var asked: NodeOptions
+    // The groups of `NodeOptions` one by one: each group within a group makes the parser four times as slow.
+    @OptionGroup(title: HelpSection.connection) var choice: NodeChoice
+    @OptionGroup(title: HelpSection.connection) var network: NetworkOptions
+    @OptionGroup(title: HelpSection.connection) var log: LogOptions
     @OptionGroup(title: HelpSection.connection) var reconnect: ReconnectChoice
+    @OptionGroup var display: DisplayOptions
 
-    var format: OutputFormat { asked.format }
+    var format: OutputFormat { display.format }
 }

@@ -5,7 +5,7 @@ import Transport
 extension NodeOptions {
     /// A node that has handed its jobs over has no coordinator for a moment, and its jobs are nowhere. What was called then has not
     /// been done.
-    private func whileOpening<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+    private static func whileOpening<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         let end = ContinuousClock.now + .seconds(2)
         while true {
             do {
@@ -28,6 +28,13 @@ extension NodeOptions {
     /// - Parameter patience: how long it waits for that.
     func following<Result: Sendable>(
         patience: Duration = .zero, _ body: (CoordinatorConnection) async throws -> Result
+    ) async throws -> Result {
+        try await NodeOptions.following(node, network, log, patience: patience, body)
+    }
+
+    fileprivate static func following<Result: Sendable>(
+        _ node: String?, _ network: NetworkOptions, _ log: LogOptions, patience: Duration,
+        _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
         try await ClusterSession.client(node: node, network: network, log: log, patience: patience) { reach in
             do {
@@ -60,6 +67,6 @@ extension JobsOptions {
     func following<Result: Sendable>(
         _ body: (CoordinatorConnection) async throws -> Result
     ) async throws -> Result {
-        try await asked.following(patience: reconnect.patience.duration, body)
+        try await NodeOptions.following(choice.node, network, log, patience: reconnect.patience.duration, body)
     }
 }
