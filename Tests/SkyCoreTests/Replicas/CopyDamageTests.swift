@@ -145,7 +145,7 @@ struct CopyDamageTests {
             book: ReplicaBook(in: bench.data.path))
         let replica = try await Replica(
             ReplicaID(rawValue: 6), store, isNew: false, policy: CopyPolicy(copies: 2),
-            logger: Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }, available: { [] },
+            logger: Logger(label: "replica") { _ in SwiftLogNoOpLogHandler() }, others: { Replica.Others() },
             call: { _, _, _ in throw CancellationError() })
         try apply(.page, to: bench)
         await replica.scrub()

@@ -54,8 +54,8 @@ struct ReplicaSimulationTests {
 
     /// A history in which each mistake is found. `make job-simulation` shows that it is found within 1,000.
     private static let telling: [SimulatedFlaw: UInt64] = [
-        .promiseNotDurable: 467, .promisedTwice: 240, .acknowledgedBeforeStored: 160, .lengthBeforeTerm: 127,
-        .copyWithoutHash: 37, .termRefusedForRoom: 0,
+        .promiseNotDurable: 487, .acknowledgedBeforeStored: 117, .lengthBeforeTerm: 214, .copyWithoutHash: 19,
+        .goodbyeWithoutConsent: 354, .termRefusedForRoom: 13,
     ]
 
     @Test("a mistake in the protocol is found", arguments: SimulatedFlaw.allCases)
