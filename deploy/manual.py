@@ -117,13 +117,13 @@ def page(root, date):
     everything = [(path, command) for path, command in commands(root, ["skynode"])]
     leaves = [(path, command) for path, command in everything if not any(
         s["shouldDisplay"] and s["commandName"] != "help" for s in command.get("subcommands", []))]
-    # What most commands have is told once.
+    # What many commands have is told once.
     counts = {}
     for _, command in leaves:
         for argument in filter(shown, command.get("arguments", [])):
             if argument["kind"] != "positional":
                 counts.setdefault(item(argument), []).append(argument)
-    common = {text for text, found in counts.items() if len(found) > len(leaves) // 2}
+    common = {text for text, found in counts.items() if len(found) > len(leaves) // 3}
     out = [f'.Dd {date}\n.Dt SKYNODE 1\n.Os SkyNet\n.Sh NAME\n.Nm skynode\n']
     out.append(f".Nd {escaped(root['abstract'].rstrip('.').lower())}\n")
     out.append(".Sh SYNOPSIS\n" + "".join(synopsis(path, command) for path, command in leaves))
@@ -140,7 +140,7 @@ def page(root, date):
             out.append(options(own))
             if any(item(a) in common for a in command.get("arguments", []) if shown(a)):
                 out.append(".Pp\nAnd those of\n.Sx CONNECTIONS .\n")
-    out.append(".Sh CONNECTIONS\nOptions of most commands: which node is asked, and who may take part.\n")
+    out.append(".Sh CONNECTIONS\nOptions of many commands: which node is asked, and who may take part.\n")
     out.append(options([found[0] for text, found in counts.items() if text in common]))
 
     def table(title, rows):
