@@ -119,7 +119,10 @@ extension ReplicaCore {
         guard case .primary(let primary) = role else { return nil }
         let shares = primary.desired.compactMap { replica in
             primary.followers[replica].flatMap { follower in
-                primary.hasSpare && follower.shortSince != nil ? nil : follower.share.map { (bytes: $0, at: replica) }
+                // Nothing waits for one without a vote.
+                let isWaitedFor = record.set.members.contains(replica) && !primary.hasSpare
+                return follower.shortSince != nil && !isWaitedFor
+                    ? nil : follower.share.map { (bytes: $0, at: replica) }
             }
         }
         return shares.min { ($0.bytes, $0.at) < ($1.bytes, $1.at) }
@@ -149,10 +152,11 @@ extension ReplicaCore {
         propose(members: members)
     }
 
-    /// Whether a replica has all that is committed, so that it can be a member.
+    /// Whether a replica has all that is committed, and room for more, so that it can be a member.
     private func isReady(_ replica: ReplicaID) -> Bool {
         guard replica != own, !record.set.members.contains(replica) else { return true }
-        guard case .primary(let primary) = role, let follower = primary.followers[replica], let head = record.position
+        guard case .primary(let primary) = role, let follower = primary.followers[replica], let head = record.position,
+            follower.shortSince == nil
         else { return false }
         return follower.acked >= primary.committed && follower.acked <= head.number
     }

@@ -405,7 +405,8 @@ struct CopiesTests {
                 "simulate", "--tasks", "20000", "--duration", "2ms", "--node", node, "--detach")
             let job = try #require(started.output.last, "\(started.errors)")
             _ = try await untilListed(job, at: [node]) {
-                $0.state == "paused" && $0.reason?.contains("node2 and node3 has no room") == true
+                $0.state == "paused"
+                    && $0.reason?.contains(#/holds .*, and node[23], which keeps a copy, has room for /#) == true
             }
             let storage = try await Skynode.run("jobs", "storage", "--here", "--node", cluster.addresses[1])
             #expect(storage.output.contains { $0.contains("copies of other nodes' jobs: ") }, "\(storage.output)")

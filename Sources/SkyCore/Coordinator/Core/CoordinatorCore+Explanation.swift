@@ -52,10 +52,11 @@ extension CoordinatorCore {
                 reasons.append(
                     "\(tasks(waiting.ready)) for a slot of \(person)'s: their jobs may hold \(slots) and hold \(quota.held)"
                 )
-            } else if !dispatch.scheduler.hasNode(for: job.id), job.request.options.namesNodes {
-                reasons.append(
-                    "no node that is here may take its tasks: \(lists(of: job.request.options)); \(nodesHere)")
             } else {
+                if job.request.options.namesNodes, !dispatch.scheduler.hasNode(for: job.id) {
+                    reasons.append(
+                        "no node that is here may take its tasks: \(lists(of: job.request.options)); \(nodesHere)")
+                }
                 reasons.append("\(tasks(waiting.ready)) for \(missing(waiting))")
             }
         }

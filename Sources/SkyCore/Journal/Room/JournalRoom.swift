@@ -42,22 +42,25 @@ struct JournalRoom: Hashable, Sendable {
         return disk.available < 2 * reserve(ofDisk: disk.size)
     }
 
+    /// Two limits of a small journal that differ are not the same number of MiB.
+    private static func size(_ bytes: Int) -> String { bytes < 10 << 20 ? "\(bytes >> 10) KiB" : "\(bytes >> 20) MiB" }
+
     /// Why nothing more may be stored, as text for a person.
     var reason: String {
-        let (held, limit) = (held >> 20, limit >> 20)
+        let (held, limit) = (JournalRoom.size(held), JournalRoom.size(limit))
         return switch bound {
         case .operator:
-            "the journal holds \(held) MiB and may hold \(limit) MiB (--data-limit); delete jobs or raise it"
+            "the journal holds \(held) and may hold \(limit) (--data-limit); delete jobs or raise it"
         case .disk:
             "there is no room on the disk of the journal but for what is kept free to delete jobs with; delete jobs or make room"
         case .copies:
             """
-            the journal holds \(held) MiB and may hold \(limit) MiB beside the copies of other nodes' jobs (--data-limit); delete jobs \
+            the journal holds \(held) and may hold \(limit) beside the copies of other nodes' jobs (--data-limit); delete jobs \
             or raise it
             """
         case .standby(let node):
             """
-            the journal holds \(held) MiB, and \(node), which keeps a copy, has room for \(limit) MiB of it (--data-limit there, or \
+            the journal holds \(held), and \(node), which keeps a copy, has room for \(limit) of it (--data-limit there, or \
             its disk); delete jobs or make room there
             """
         }
