@@ -203,7 +203,7 @@ actor CoordinatorConnection {
                 defer { renewal = nil }
                 repeat {
                     try await Task.sleep(for: CoordinatorConnection.pause)
-let known = coordinator
+                    let known = coordinator
                     guard let found = try await CoordinatorConnection.dial(known, othersAfter: moveTime, redial) else {
                         continue
                     }
