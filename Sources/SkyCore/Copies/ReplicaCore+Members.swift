@@ -139,7 +139,7 @@ extension ReplicaCore {
             let there = primary.desired.filter { isThere($0, primary) }
             let longestAway = departed.compactMap { away[$0] }.max() ?? .zero
             let isUrgent = isStranded(primary) || longestAway >= policy.replaceAfter
-            let chosen = isUrgent ? there.filter(isReady) : there
+            let chosen = isUrgent ? there.filter(canDecide) : there
             voters = Array(chosen.prefix(chosen.count / 2 * 2))
         }
         // There are fewer members where fewer copies are asked for, and where members have said goodbye. One that is lost may still
@@ -159,6 +159,12 @@ extension ReplicaCore {
             follower.shortSince == nil
         else { return false }
         return follower.acked >= primary.committed && follower.acked <= head.number
+    }
+
+    /// Whether a replica could be among the only members at once. A member may lack what it had, where its copy was damaged meanwhile.
+    private func canDecide(_ replica: ReplicaID) -> Bool {
+        guard case .primary(let primary) = role, let follower = primary.followers[replica] else { return false }
+        return isReady(replica) && follower.acked >= primary.committed
     }
 
     /// Begins to change the members in two batches, as `ReplicaSet` says.
@@ -200,7 +206,7 @@ extension ReplicaCore {
             return handOver(to: others)
         }
         let known = record.set.members.filter(others.contains)
-        let ready = (known + others.filter { !known.contains($0) }).filter { isThere($0, primary) && isReady($0) }
+        let ready = (known + others.filter { !known.contains($0) }).filter { isThere($0, primary) && canDecide($0) }
         guard !ready.isEmpty else { return }
         // An odd number: an even one survives no more losses than the odd one below it, and needs one more.
         propose(members: Array(ready.prefix((min(ready.count, policy.copies + 1) - 1) / 2 * 2 + 1)))

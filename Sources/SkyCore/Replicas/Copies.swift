@@ -528,16 +528,16 @@ package actor Copies {
     /// Why nothing counts as stored now; `nil` where it does.
     nonisolated func waiting(of replica: Replica) -> JournalError? {
         guard let missing = replica.report?.missing else { return nil }
-        var nodes: [String: [String]] = [:]
-        for (replica, reason) in missing {
-            let reason = reason == .silent && isReplaced(replica) ? Replica.Hindrance.replaced : reason
-            nodes[reason.rawValue, default: []].append(name(of: replica))
+        let nodes = Dictionary(grouping: missing) { replica, reason in
+            reason == .silent && isReplaced(replica) ? Replica.Hindrance.replaced : reason
         }
-        let words = nodes.sorted { $0.key < $1.key }
-            .map { "\($0.value.sorted().joined(separator: " and ")) \($0.key)" }.joined(separator: ", ")
+        let words = nodes.sorted { $0.key < $1.key }.map { reason, replicas -> String in
+            let names = replicas.map { name(of: $0.replica) }.sorted().joined(separator: " and ")
+            return "\(names) \(reason.words(ofMany: replicas.count > 1))"
+        }.joined(separator: ", ")
         // A command acts on the node that it asks, which may not be this one where it is typed.
         let address = system.advertised.flatMap { $0.isWildcard ? nil : " --node \($0)" } ?? ""
-        let isHopeless = nodes.keys.allSatisfy { $0 == Replica.Hindrance.replaced.rawValue }
+        let isHopeless = nodes.keys.allSatisfy { $0 == .replaced }
         let end = isHopeless ? "it goes on" : "it goes on when one of them can store again, or"
         return JournalError(
             .unprotected,

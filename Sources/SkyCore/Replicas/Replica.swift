@@ -367,14 +367,25 @@ actor Replica {
     }
 
     /// Why a member does not store what it is sent.
-    enum Hindrance: String, Sendable {
-        case silent = "cannot be reached"
+    enum Hindrance: Int, Comparable, Sendable {
+        case silent
         /// Its node is there with another data folder.
-        case replaced = "came back without its copy"
-        case full = "has no room"
-        case damaged = "had a damaged copy, which is made anew"
-        case behind = "gets a whole copy"
-        case slow = "is behind"
+        case replaced
+        case full, damaged, behind, slow
+
+        static func < (left: Hindrance, right: Hindrance) -> Bool { left.rawValue < right.rawValue }
+
+        /// What follows the name of one node, or of several.
+        func words(ofMany: Bool) -> String {
+            switch self {
+            case .silent: "cannot be reached"
+            case .replaced: ofMany ? "came back without their copies" : "came back without its copy"
+            case .full: ofMany ? "have no room" : "has no room"
+            case .damaged: ofMany ? "had damaged copies, which are made anew" : "had a damaged copy, which is made anew"
+            case .behind: ofMany ? "get a whole copy each" : "gets a whole copy"
+            case .slow: ofMany ? "are behind" : "is behind"
+            }
+        }
     }
 
     private func makeReport() -> Report? {

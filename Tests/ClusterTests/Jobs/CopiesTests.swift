@@ -108,35 +108,18 @@ struct CopiesTests {
         }
     }
 
-    /// How a node lists a job; `nil` where it does not.
-    private func listed(_ job: String, at node: String) async throws -> Listed? {
-        try await Skynode.run("jobs", "--here", "--format", "json", "--node", node).output
-            .compactMap { try? JSONDecoder().decode(Listed.self, from: Data($0.utf8)) }.first { $0.job == job }
+    /// How a node lists a job that it has itself; `nil` where it does not.
+    private func listed(_ job: String, at node: String) async throws -> ListedJob? {
+        try await ListedJob.find(job, at: node, "--here")
     }
 
-    private struct Listed: Decodable {
-        struct Copies: Decodable {
-            var wanted: Int
-            var kept: Int
-        }
-
-        var job: String
-        var state: String
-        var reason: String?
-        var completed: Int
-        var copies: Copies?
-    }
-
-    /// Submits simulated tasks to a node, which go on without the command.
     private func submit(_ tasks: Int, to node: String) async throws -> String {
-        let started = try await Skynode.run(
-            "simulate", "--tasks", "\(tasks)", "--duration", "100ms", "--node", node, "--detach", "--format", "json")
-        let line = try #require(started.output.first, "\(started.errors)")
-        return try JSONDecoder().decode([String: String].self, from: Data(line.utf8))["job"] ?? ""
+        try await ListedJob.submit(tasks, to: node)
     }
 
     /// Waits until a node lists a job that is as it is to be.
-    private func untilListed(_ job: String, at nodes: [String], _ isRight: (Listed) -> Bool) async throws -> String? {
+    private func untilListed(_ job: String, at nodes: [String], _ isRight: (ListedJob) -> Bool) async throws -> String?
+    {
         let end = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < end {
             for node in nodes { if let found = try await listed(job, at: node), isRight(found) { return node } }

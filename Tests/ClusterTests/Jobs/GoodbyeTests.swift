@@ -5,32 +5,17 @@ import Testing
 /// Nodes that are switched off in order, and those that are left.
 @Suite(.serialized, .timeLimit(.minutes(Skynode.minutes(3))))
 struct GoodbyeTests {
-    private struct Listed: Decodable {
-        struct Copies: Decodable {
-            var kept: Int
-        }
-
-        var job: String
-        var state: String
-        var completed: Int
-        var copies: Copies?
-    }
-
     private static let options = ["--copies", "2"]
 
     private func submit(_ tasks: Int, to node: String) async throws -> String {
-        let started = try await Skynode.run(
-            "simulate", "--tasks", "\(tasks)", "--duration", "50ms", "--node", node, "--detach", "--format", "json")
-        let line = try #require(started.output.first, "\(started.errors)")
-        return try JSONDecoder().decode([String: String].self, from: Data(line.utf8))["job"] ?? ""
+        try await ListedJob.submit(tasks, lasting: "50ms", to: node)
     }
 
-    private func until(_ job: String, at node: String, _ what: String, _ isRight: (Listed) -> Bool) async throws {
+    private func until(_ job: String, at node: String, _ what: String, _ isRight: (ListedJob) -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(60)
-        var last: Listed?
+        var last: ListedJob?
         while ContinuousClock.now < end {
-            last = try await Skynode.run("jobs", "--format", "json", "--node", node).output
-                .compactMap { try? JSONDecoder().decode(Listed.self, from: Data($0.utf8)) }.first { $0.job == job }
+            last = try await ListedJob.find(job, at: node)
             if let last, isRight(last) { return }
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -9,8 +9,15 @@ extension SimulatedReplicas {
     mutating func sayGoodbye(_ host: Int, atMost limit: Duration = .seconds(10), thenFor time: Duration?) {
         guard let process = hosts[host].process, !process.isLeaving else { return }
         seen.insert(.saidGoodbye)
+        hosts[host].goodbye = (now + limit, time)
+        beginLeaving(host)
+    }
+
+    /// Also where a replica begins anew at a host that is about to go.
+    mutating func beginLeaving(_ host: Int) {
+        guard let (end, time) = hosts[host].goodbye else { return }
         hosts[host].process?.isLeaving = true
-        leave(host, until: now + limit, thenFor: time)
+        leave(host, until: end, thenFor: time)
     }
 
     /// What `Copies.leave` does, once.

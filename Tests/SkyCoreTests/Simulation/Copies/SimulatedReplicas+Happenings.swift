@@ -98,6 +98,7 @@ extension SimulatedReplicas {
         check(host, "at a start")
         step(host) { $0.begin() }
         schedule(.ticked(host, process: lastProcess), after: delay(0...100))
+        beginLeaving(host)
     }
 
     mutating func step(_ host: Int, _ event: (inout Core) -> Void) {
@@ -260,7 +261,7 @@ extension SimulatedReplicas {
         // The last write may have reached the disk although nobody heard of it.
         if let write = process.write, hosts[host].fullUntil <= now, chance(50) { hosts[host].disk.perform(write) }
         hosts[host].process = nil
-        hosts[host].frozenUntil = .zero
+        (hosts[host].frozenUntil, hosts[host].goodbye) = (.zero, nil)
     }
 
     private mutating func perform(_ fault: SimulatedFault) {

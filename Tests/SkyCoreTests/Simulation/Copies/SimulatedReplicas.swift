@@ -63,6 +63,8 @@ struct SimulatedReplicas {
         var backups: [(at: Duration, disk: SimulatedDisk)] = []
         var process: Process?
         var frozenUntil: Duration = .zero
+        /// Until when it waits at most before it goes in order, and for how long it is gone.
+        var goodbye: (until: Duration, time: Duration?)?
         var fullUntil: Duration = .zero
         var slowUntil: Duration = .zero
         /// Whether there is no room for copies, but for what makes room.
