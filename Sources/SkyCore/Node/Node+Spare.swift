@@ -41,8 +41,8 @@ extension Node {
         guard let keeper = copies?.keeper else { return nil }
         let id = await spare.open(works: { [opened] id in opened.withLockedValue { $0[id] != nil } }) {
             do {
-                let replica = try await keeper.beginSpare()
-                self.spare.set(replica.coordinator)
+                // Its events may be handled before this call returns.
+                let replica = try await keeper.beginSpare { self.spare.set($0) }
                 // It opens alone, in a moment.
                 let end = ContinuousClock.now + .seconds(5)
                 while self.opened.withLockedValue({ $0[replica.coordinator] == nil }) {

@@ -101,10 +101,13 @@ package actor Copies {
     }
 
     /// A new coordinator beside this node's own, for new jobs while that one waits for the nodes with its copies.
-    func beginSpare() async throws(JournalError) -> Replica {
+    ///
+    /// - Parameter made: is called before it begins to work.
+    func beginSpare(_ made: @Sendable (CoordinatorID) -> Void) async throws(JournalError) -> Replica {
         let new = copiesFolder + "/new"
         try? FileManager.default.removeItem(atPath: new)
         let coordinator = try Copies.makeJournal(in: new, limits)
+        made(coordinator)
         let path = copiesFolder + "/\(coordinator)"
         guard rename(new, path) == 0 else {
             throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
