@@ -261,8 +261,8 @@ extension Journal {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
         do {
-            // Not by `read`, which asks SQLite about a connection that is gone where the journal was closed, and crashes.
-            return try await queue.unsafeRead { database in
+            // Not by GRDB's `read`, which asks SQLite about a connection that is gone where the journal was closed, and crashes.
+            return try await queue.uninterrupted { database in
                 guard database.sqliteConnection != nil else {
                     throw JournalError(.inaccessible, "the journal is closed")
                 }

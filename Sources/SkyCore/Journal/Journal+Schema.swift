@@ -227,6 +227,27 @@ extension Journal {
     }
 }
 
+extension DatabaseQueue {
+    /// Runs `body` on the queue's thread, also where the caller's task has been cancelled. GRDB's own calls end with
+    /// `CancellationError` then: whoever hangs up in the middle of a call, or a node that stops, would look like a disk that fails.
+    func uninterrupted<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await withUnsafeThrowingContinuation { continuation in
+            asyncWriteWithoutTransaction { database in
+                continuation.resume(with: Result { try body(database) })
+            }
+        }
+    }
+
+    /// Runs a transaction, also where the caller's task has been cancelled.
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await uninterrupted { try $0.transaction(body) }
+    }
+}
+
 /// Statements that most transactions need. Each is compiled once.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {

@@ -232,7 +232,7 @@ package final class Journal: Sendable {
     /// Brings the write-ahead log into the file, and gives back the room that the log took. If that fails, it is tried
     /// again later.
     func checkpoint() async {
-        try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try? await queue.uninterrupted { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
     /// Whether the disk has little more left than what is kept free. The queue's thread calls it.
@@ -377,7 +377,7 @@ package final class Journal: Sendable {
     func syncAlways() async throws(JournalError) {
         guard !isSyncedAlways.withLockedValue({ $0 }) else { return }
         do {
-            try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try await queue.uninterrupted { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         } catch {
             throw Journal.failure(error, path)
         }
@@ -409,7 +409,7 @@ package final class Journal: Sendable {
     /// Frees the pages of the file that SQLite holds in memory for the next statement.
     func trim() async {
         // An error is ignored, because nothing depends on this.
-        try? await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
+        try? await queue.uninterrupted { try $0.execute(sql: "PRAGMA shrink_memory") }
     }
 
     /// Runs a transaction: all its changes are made, or none.
@@ -424,7 +424,7 @@ package final class Journal: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(JournalError) -> Value {
         do {
-            return try await queue.writeWithoutTransaction(body)
+            return try await queue.uninterrupted(body)
         } catch {
             throw Journal.failure(error, path)
         }

@@ -67,7 +67,7 @@ final class ReplicaBook: Sendable {
     /// What was promised about a coordinator's journal.
     func promise(about coordinator: CoordinatorID) async throws(JournalError) -> (term: UInt64, to: ReplicaID?) {
         do {
-            return try await queue.read { database in
+            return try await queue.uninterrupted { database in
                 let row = try Row.fetchOne(
                     database, sql: "SELECT term, replica FROM promise WHERE coordinator = ?",
                     arguments: [Journal.key(coordinator)])
@@ -83,7 +83,7 @@ final class ReplicaBook: Sendable {
     /// Stores a promise, or who has won a term that was promised. A lower term than the one that is stored changes nothing.
     func promise(_ term: UInt64, to replica: ReplicaID, about coordinator: CoordinatorID) async throws(JournalError) {
         do {
-            try await queue.write { database in
+            try await queue.transaction { database in
                 try database.execute(
                     sql: """
                         INSERT INTO promise(coordinator, term, replica) VALUES (?, ?, ?) ON CONFLICT(coordinator)
@@ -106,7 +106,7 @@ final class ReplicaBook: Sendable {
     /// Stores that a coordinator has ended for good. What was promised about its journal need not be known any more.
     func end(_ coordinator: CoordinatorID) async throws(JournalError) {
         do {
-            try await queue.write { database in
+            try await queue.transaction { database in
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO ended(coordinator) VALUES (?)", arguments: [Journal.key(coordinator)])
                 try database.execute(
@@ -134,7 +134,7 @@ final class ReplicaBook: Sendable {
     func noteProof(of replica: ReplicaID) async throws(JournalError) {
         guard proved.withLockedValue({ $0.insert(replica).inserted }) else { return }
         do {
-            try await queue.write { database in
+            try await queue.transaction { database in
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO proved(replica) VALUES (?)", arguments: [Journal.key(replica)])
                 try database.execute(
@@ -151,7 +151,7 @@ final class ReplicaBook: Sendable {
     /// The names of the nodes that were met, by their replicas.
     func names() async throws(JournalError) -> [ReplicaID: String] {
         do {
-            return try await queue.read { database in
+            return try await queue.uninterrupted { database in
                 try Row.fetchAll(database, sql: "SELECT replica, name FROM peer").reduce(into: [:]) { names, row in
                     guard let id = Int64.fromDatabaseValue(row["replica"]) else { return }
                     names[ReplicaID(rawValue: UInt64(bitPattern: id))] = String.fromDatabaseValue(row["name"])
@@ -165,7 +165,7 @@ final class ReplicaBook: Sendable {
     /// Stores what the node of a replica is called, so that a person can name it when it is lost.
     func store(_ name: String, of replica: ReplicaID) async throws(JournalError) {
         do {
-            try await queue.write { database in
+            try await queue.transaction { database in
                 try database.execute(
                     sql: "INSERT OR REPLACE INTO peer(replica, name) VALUES (?, ?)",
                     arguments: [Journal.key(replica), name])
