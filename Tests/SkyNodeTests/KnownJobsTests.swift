@@ -211,4 +211,34 @@ struct KnownJobsTests {
         }
         #expect(first != nil)
     }
+
+    @Test func `a node that was drained says where its jobs go on`() {
+        func job(_ id: UInt64, isDone: Bool = false, hasCopies: Bool = true) -> JobListing {
+            var job = self.job(id, term: hasCopies ? 1 : nil)
+            job.state = isDone ? .done : nil
+            return job
+        }
+        let drained = DrainedJobs(
+            of: member(1).node,
+            in: KnownJobs([answer(1, [job(1), job(2), job(3), job(9, isDone: true)]), answer(2, [job(4)])]))
+        func said(_ answers: Answer...) -> (words: String?, isSettled: Bool) {
+            (drained.words(KnownJobs(answers)), drained.areSettled(in: KnownJobs(answers)))
+        }
+        #expect(said(answer(1, []), answer(2, [job(1), job(2), job(3), job(4)])) == ("its 3 jobs go on at pc2", true))
+        #expect(
+            said(answer(2, [job(1), job(3)]), answer(3, [job(2)])) == ("its 3 jobs go on: 2 at pc2, 1 at pc3", true))
+        #expect(
+            said(answer(1, [job(3, isDone: true), job(2)]), answer(2, [job(1)])) == (
+                "its 1 job goes on at pc2; 1 job stays there, because no other node has taken it over", false
+            ))
+        let alone = [job(1), job(2), job(3)].map { job in
+            var job = job
+            job.copies = nil
+            return job
+        }
+        #expect(said(answer(1, alone)) == ("3 jobs stay there, because no other node has taken them over", true))
+        #expect(said(answer(1, []), silence(2)) == ("3 jobs are at no node that answers", false))
+        let idle = DrainedJobs(of: member(3).node, in: KnownJobs([answer(1, [job(1)])]))
+        #expect(idle.words(KnownJobs([answer(1, [job(1)])])) == nil)
+    }
 }

@@ -39,11 +39,15 @@ struct NodeArgument: ParsableArguments {
         try await options.with { coordinator in
             guard let name else { return try await drainAll(isDraining, coordinator) }
             let report = try NodeReference.find(name, in: try await coordinator.nodes())
+            let node = report.member.node
+            let lookup = JobLookup(coordinator: coordinator)
+            let jobs = isDraining ? try await DrainedJobs(of: node, in: lookup.all()) : nil
             // The node is named by its id, because names need not differ.
-            try await coordinator.drain(DrainRequest(node: "\(report.member.node)", isDraining: isDraining))
-            guard options.format == .text else { return }
+            try await coordinator.drain(DrainRequest(node: "\(node)", isDraining: isDraining))
             let answer = WholeCluster.Answer<Void>(member: report.member, result: .success(()))
-            Console.output(DrainLine(answer, isDraining: isDraining).text)
+            var line = DrainLine(answer, isDraining: isDraining)
+            line.jobs = await jobs?.settled(lookup)
+            Console.output(options.format == .json ? try JSONLine.encode(line) : line.text)
         }
     }
 
@@ -70,6 +74,8 @@ struct DrainLine: Encodable {
     var state: String
     /// Why it is unchanged.
     var reason: String?
+    /// Where its jobs go on, in words; `nil` where it had none, and where all nodes are drained.
+    var jobs: String?
 
     init(_ answer: WholeCluster.Answer<Void>, isDraining: Bool) {
         name = PrintableText.of(answer.member.name)
@@ -80,14 +86,20 @@ struct DrainLine: Encodable {
         }
     }
 
-    var text: String { "\(name): \(state)" + (reason.map { " (\($0))" } ?? "") }
+    var text: String {
+        "\(name): \(state)" + (reason.map { " (\($0))" } ?? "") + (jobs.map { "; \($0)" } ?? "")
+    }
 }
 
 struct NodesDrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
         abstract: "Stop sending work to a node until it is resumed or restarted; running tasks finish.",
-        discussion: "With --all it prints what became of each node, and the exit code is 1 where one did not answer.")
+        discussion: """
+            Other nodes take the node's jobs over, and the line says which. Jobs of which no other node has a whole copy stay.
+
+            With --all it prints what became of each node, and the exit code is 1 where one did not answer.
+            """)
 
     @OptionGroup var node: NodeArgument
 

@@ -138,6 +138,9 @@ struct CopiesTests {
             let job = try await submit(250, to: addresses[0])
             let drained = try await Skynode.run("nodes", "drain", "node1", "--node", addresses[3])
             #expect(drained.status == 0, "\(drained.errors)")
+            #expect(
+                drained.output.first?.wholeMatch(of: /node1: drained; its 1 job goes on at node[234]/) != nil,
+                "\(drained.output)")
             guard let second = try await untilListed(job, at: Array(addresses[1...]), { _ in true }) else { return }
             #expect(try await listed(job, at: addresses[0]) == nil)
             // Any node shows it by its whole id.
