@@ -6,6 +6,10 @@ package struct CopyPolicy: Hashable, Sendable {
     var contactTime = Duration.seconds(3)
     /// How often a primary calls a standby for which it has nothing.
     var heartbeat = Duration.seconds(1)
+    /// How often once nothing was stored for `calmAfter`, for a standby that counts on it. Otherwise idle nodes would spend most of
+    /// their time with these calls. A lost link still makes the standby ask to take over as soon as ever.
+    var calmHeartbeat = Duration.seconds(10)
+    var calmAfter = Duration.seconds(10)
     /// How many copies there are to be beside the primary's own journal.
     package var copies = 2
     /// How much later the next standby asks, so that two do not ask at the same time.

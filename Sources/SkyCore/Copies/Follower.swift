@@ -44,6 +44,9 @@ struct Follower<Content: LogContent>: Sendable {
     var share: Int?
     /// Since when there has been no room for more of this journal; `nil` where there is.
     var shortSince: Duration?
+    /// Whether it can be told that calls come more seldom, and how much longer than usual the next one may take, as it was told last.
+    var heedsPause = false
+    var pause = Duration.zero
     /// Whether the last call failed.
     var hasFailed = false
     /// How long it takes to store batches and to answer, smoothed.

@@ -19,6 +19,8 @@ struct Primary<Content: LogContent>: Sendable {
     var headTimes = HeadTimes()
     /// When a quorum was last heard.
     var quorumHeard: Duration
+    /// When something was stored last, or happened around it.
+    var lastBusy: Duration
     /// The batch that changed the members last.
     var setNumber: UInt64 = 0
     /// The replicas that are to be members beside this one.
@@ -27,14 +29,19 @@ struct Primary<Content: LogContent>: Sendable {
     var hasSpare = false
     /// Whether a change of the members waits to be stored.
     var isChanging = false
-    /// Whether this replica's own node is about to go, and another one is there that could be the primary.
-    var isLeaving = false
+    /// Since when this replica's own node is about to go while another one is there that could be the primary.
+    var leavingSince: Duration?
+    var isLeaving: Bool { leavingSince != nil }
 
     /// Whether the members are what a quorum has.
     var areMembersCommitted: Bool { stage == .open && setNumber <= committed }
 
+    /// Whoever has this batch knows the members of now.
+    var membersNumber: UInt64 { max(setNumber, firstNumber - min(firstNumber, 1)) }
+
     init(term: UInt64, firstNumber: UInt64, now: Duration) {
         (self.term, self.firstNumber, begun, quorumHeard) = (term, firstNumber, now, now)
+        lastBusy = now
     }
 
     /// Those of `desired` that are to have a vote. With one copy there is no majority without the primary, so the copy is kept without.

@@ -46,7 +46,7 @@ extension ReplicaCore {
         let others = record.set.members.filter { $0 != primary }
         // One whose node is about to go lets the others try first.
         let rank = hasMore ? 0 : (others.firstIndex(of: own) ?? others.count) + (isLeaving ? others.count : 0)
-        guard now - lastContact >= policy.adoptAfter + policy.stagger * rank else { return }
+        guard now - lastContact >= policy.adoptAfter + pause + policy.stagger * rank else { return }
         ask(for: max(record.promised, highestTerm) + 1)
     }
 
@@ -56,7 +56,7 @@ extension ReplicaCore {
     /// Asks the members whether the coordinator has ended, see `ReplicaReply.hasEnded`. Nobody tells that a replica that is no member
     /// any more, or not yet, and its copy would stay for ever.
     private mutating func askWhetherEnded() {
-        guard now - lastContact >= policy.adoptAfter * 2 else { return }
+        guard now - lastContact >= policy.adoptAfter * 2 + pause else { return }
         mayStandAt = now + policy.adoptAfter * 2
         let request = PromiseRequest(
             term: max(record.promised, highestTerm) + 1, candidate: own, position: record.position ?? .start,
@@ -225,9 +225,9 @@ extension ReplicaCore {
     /// Whether the primary is alive as far as this replica can tell: then nobody else gets a promise.
     private var hasContact: Bool {
         switch role {
-        case .standby, .candidate: now - lastContact < policy.contactTime
+        case .standby, .candidate: now - lastContact < policy.contactTime + pause
         case .primary(let primary):
-            record.set.isQuorum([own]) || now - primary.quorumHeard < policy.contactTime
+            record.set.isQuorum([own]) || now - primary.quorumHeard < contactTime(primary)
         }
     }
 

@@ -4,22 +4,28 @@ extension ReplicaCore {
     // MARK: - Goodbyes
 
     /// The members that can be counted on: those that have not said goodbye, and were heard a moment ago.
-    private func staying(_ primary: Primary<Content>) -> Set<ReplicaID> {
+    ///
+    /// - Parameter surely: whether one that is called more seldom does not count before it was called again, and one that has not
+    ///   stored who the members are not before it has: it would not know that others need its vote.
+    private func staying(_ primary: Primary<Content>, surely: Bool) -> Set<ReplicaID> {
         Set(
             record.set.everyone.filter { replica in
-                replica == own ? !primary.isLeaving : isThere(replica, primary)
+                guard replica != own else { return !primary.isLeaving }
+                let knowsMembers = primary.followers[replica].map { $0.acked >= primary.membersNumber } == true
+                return isThere(replica, primary, surely: surely) && (knowsMembers || !surely)
             })
     }
 
-    private func isThere(_ replica: ReplicaID, _ primary: Primary<Content>) -> Bool {
+    private func isThere(_ replica: ReplicaID, _ primary: Primary<Content>, surely: Bool = false) -> Bool {
         guard away[replica] == nil, let follower = primary.followers[replica] else { return false }
-        return follower.hasAnswered && now - follower.lastHeard < policy.contactTime
+        let time = policy.contactTime + (surely ? .zero : follower.pause)
+        return follower.hasAnswered && now - follower.lastHeard < time
     }
 
     /// Whether the members that can be counted on are no majority, now that others have said goodbye. Then their votes have to be
     /// given back at once: as soon as one more of them is gone, nothing can be decided any more.
     private func isStranded(_ primary: Primary<Content>) -> Bool {
-        record.set.everyone.contains { away[$0] != nil } && !record.set.isQuorum(staying(primary))
+        record.set.everyone.contains { away[$0] != nil } && !record.set.isQuorum(staying(primary, surely: false))
     }
 
     /// The members whose votes are to be given back.
@@ -37,13 +43,15 @@ extension ReplicaCore {
         guard case .primary(let primary) = role else { return false }
         // It may be a member in a moment.
         guard !primary.isChanging else { return true }
-        return record.set.everyone.contains(replica) && !record.set.isQuorum(staying(primary).subtracting([replica]))
+        return record.set.everyone.contains(replica)
+            && !record.set.isQuorum(staying(primary, surely: true).subtracting([replica]))
     }
 
     /// Whether this primary should not go yet: members that can be reached are about to agree to a change.
     var isSettling: Bool {
         guard case .primary(let primary) = role, primary.stage == .open else { return false }
-        let heard = primary.followers.filter { now - $0.value.lastHeard < policy.contactTime }
+        let time = contactTime(primary)
+        let heard = primary.followers.filter { now - $0.value.lastHeard < time }
         guard record.set.isQuorum(Set(heard.keys).union([own])) else { return false }
         return isStranded(primary) || primary.isChanging || !record.set.former.isEmpty
             || !primary.areMembersCommitted
@@ -57,8 +65,8 @@ extension ReplicaCore {
         let members = ReplicaSet(members: record.set.members)
         guard !isPrimary, mayVote, members.isQuorum(Set(reachable + [own])) else { return false }
         let silent = now - lastContact
-        let isLost = silent >= policy.contactTime || primary.map { away[$0] != nil } == true
-        return isLost && silent < policy.adoptAfter * 3
+        let isLost = silent >= policy.contactTime + pause || primary.map { away[$0] != nil } == true
+        return isLost && silent < policy.adoptAfter * 3 + pause
     }
 
     // MARK: - Changes of the members
@@ -199,15 +207,19 @@ extension ReplicaCore {
         guard case .primary(var primary) = role, isLeaving || primary.isLeaving else { return }
         let others = available.filter { $0 != own && away[$0] == nil }
         // A node that goes last keeps what it has.
-        primary.isLeaving = isLeaving && !others.isEmpty
+        primary.leavingSince = isLeaving && !others.isEmpty ? primary.leavingSince ?? now : nil
         role = .primary(primary)
-        guard needsSuccessor, primary.areMembersCommitted, record.set.former.isEmpty else { return }
+        guard needsSuccessor, primary.areMembersCommitted, record.set.former.isEmpty, let since = primary.leavingSince
+        else { return }
         if !record.set.members.contains(own), record.set.members.contains(where: others.contains) {
             return handOver(to: others)
         }
         let known = record.set.members.filter(others.contains)
-        let ready = (known + others.filter { !known.contains($0) }).filter { isThere($0, primary) && canDecide($0) }
-        guard !ready.isEmpty else { return }
+        let able = (known + others.filter { !known.contains($0) })
+            .filter { isThere($0, primary, surely: true) && canDecide($0) }
+        // Everything depends on those few from now on: one that was lost a moment ago would be the end of it.
+        let ready = able.filter { primary.followers[$0].map { $0.lastHeard >= since } == true }
+        guard ready.count == able.count || now - since >= policy.heartbeat, !ready.isEmpty else { return }
         // An odd number: an even one survives no more losses than the odd one below it, and needs one more.
         propose(members: Array(ready.prefix((min(ready.count, policy.copies + 1) - 1) / 2 * 2 + 1)))
     }
@@ -215,7 +227,7 @@ extension ReplicaCore {
     /// Whether the primary's node is about to go, and nobody could take over without it.
     var needsSuccessor: Bool {
         guard case .primary(let primary) = role, primary.isLeaving else { return false }
-        return !record.set.members.contains(own) || !record.set.isQuorum(staying(primary))
+        return !record.set.members.contains(own) || !record.set.isQuorum(staying(primary, surely: true))
     }
 
     // MARK: - A person's word

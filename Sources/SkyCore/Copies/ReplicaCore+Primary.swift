@@ -20,6 +20,7 @@ extension ReplicaCore {
         }
         primary.firstNumber = min(primary.firstNumber, batch.position.number)
         if batch.set != nil { (primary.setNumber, primary.isChanging) = (batch.position.number, false) }
+        primary.lastBusy = now
         role = .primary(primary)
         if let proposal { outputs.append(.stored(proposal: proposal, number: batch.position.number)) }
         commit()
@@ -80,7 +81,7 @@ extension ReplicaCore {
                 role = .primary(primary)
                 return ship(to: replica)
             }
-            guard !batches.isEmpty || now - follower.callSent >= policy.heartbeat else { return }
+            guard !batches.isEmpty || now - follower.callSent >= heartbeat(of: follower, primary) else { return }
             // Nothing waits for the answer of those that are not needed for a quorum, so they get many batches at a time. Who is a
             // member is told at once.
             if now - follower.callSent < policy.gatheringTime, !recent.hasMany(after: position),
@@ -89,7 +90,10 @@ extension ReplicaCore {
             {
                 return
             }
-            follower.call = send(.append(request(primary, after: position, batches, head)), to: replica)
+            var request = request(primary, after: position, batches, head)
+            follower.pause = batches.isEmpty ? pause(of: follower, primary) : .zero
+            if follower.pause > .zero { request.pause = UInt64(follower.pause / .milliseconds(1)) }
+            follower.call = send(.append(request), to: replica)
         case .copying(var copying):
             guard !copying.isReading else { return }
             copying.part = copying.part ?? nextPart(&copying, head)
@@ -169,12 +173,13 @@ extension ReplicaCore {
         if reply.isGranted, case .following(let before) = follower.phase, reply.position != before {
             follower.noteStored(in: now - follower.callSent)
         }
-        (follower.lastHeard, follower.hasAnswered) = (now, true)
+        (follower.lastHeard, follower.hasAnswered, follower.heedsPause) = (now, true, reply.heedsPause == true)
         follower.noteRoom(reply, held: held, at: now)
         if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }
         advance(&follower, reply, head)
         primary.followers[replica] = follower
-        let heard = primary.followers.filter { now - $0.value.lastHeard < policy.contactTime }
+        let time = contactTime(primary)
+        let heard = primary.followers.filter { now - $0.value.lastHeard < time }
         if record.set.isQuorum(Set(heard.keys).union([own])) { primary.quorumHeard = now }
         role = .primary(primary)
         commit()

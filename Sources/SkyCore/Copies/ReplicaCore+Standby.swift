@@ -14,6 +14,8 @@ extension ReplicaCore {
         guard mayObey(request.term) else { return answer(ticket, isGranted: false) }
         guard !isBehind(request) else { return answer(ticket, isGranted: false, isAhead: true) }
         heard(from: request.primary, request.term)
+        // A primary that says more is not believed.
+        pause = min(.milliseconds(Int64(clamping: request.pause ?? 0)), policy.calmHeartbeat)
         learn(request)
         let isNext = request.previous == record.position
         if isNext, !request.batches.isEmpty, isChain(request) {
@@ -72,7 +74,7 @@ extension ReplicaCore {
 
     private mutating func heard(from primary: ReplicaID, _ term: UInt64) {
         role = .standby
-        (lastContact, self.primary, hasMore) = (now, primary, false)
+        (lastContact, pause, self.primary, hasMore) = (now, .zero, primary, false)
         highestTerm = max(highestTerm, term)
     }
 

@@ -6,7 +6,7 @@ extension ReplicaCore {
     var tickPause: Duration {
         switch role {
         case .standby:
-            let silent = policy.adoptAfter * (mayVote ? 1 : 2)
+            let silent = policy.adoptAfter * (mayVote ? 1 : 2) + pause
             return calmPause(until: max(lastContact + silent, mayStandAt))
         case .candidate: return ReplicaCore.shortPause
         case .primary(let primary):
@@ -14,11 +14,37 @@ extension ReplicaCore {
             guard !isLonely else { return ReplicaCore.lonelyPause }
             guard !isLeaving else { return ReplicaCore.shortPause }
             let isCalm = primary.stage == .open && !primary.isChanging && primary.followers.values.allSatisfy(hasAll)
-            guard isCalm, let called = primary.followers.values.lazy.map({ $0.callSent }).min() else {
-                return ReplicaCore.shortPause
-            }
-            return calmPause(until: called + policy.heartbeat)
+            guard isCalm,
+                let due = primary.followers.values.lazy.map({ $0.callSent + heartbeat(of: $0, primary) }).min()
+            else { return ReplicaCore.shortPause }
+            // Where there are too few copies, others are looked for as often as ever.
+            return calmPause(
+                until: primary.desired.count < policy.copies ? min(due, now + policy.heartbeat) : due)
         }
+    }
+
+    /// How long after the last call a standby is called for which there is nothing.
+    func heartbeat(of follower: Follower<Content>, _ primary: Primary<Content>) -> Duration {
+        // Who is still there is to be known at once.
+        if let since = primary.leavingSince, follower.callSent < since { return .zero }
+        return policy.heartbeat + (isCalm(primary) ? follower.pause : .zero)
+    }
+
+    /// How much longer than usual a standby is told to wait for the next call.
+    func pause(of follower: Follower<Content>, _ primary: Primary<Content>) -> Duration {
+        isCalm(primary) && follower.heedsPause ? max(.zero, policy.calmHeartbeat - policy.heartbeat) : .zero
+    }
+
+    /// Whether nothing has happened for a while, and every follower has everything.
+    private func isCalm(_ primary: Primary<Content>) -> Bool {
+        primary.stage == .open && !primary.isChanging && now - primary.lastBusy >= policy.calmAfter
+            && primary.followers.values.allSatisfy(hasAll)
+    }
+
+    /// Within which time a follower has been heard that is in reach.
+    func contactTime(_ primary: Primary<Content>) -> Duration {
+        let isCalm = now - primary.lastBusy >= policy.calmAfter
+        return policy.contactTime + (isCalm ? max(.zero, policy.calmHeartbeat - policy.heartbeat) : .zero)
     }
 
     private static var shortPause: Duration { .milliseconds(100) }

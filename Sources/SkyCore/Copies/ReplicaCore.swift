@@ -67,6 +67,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     var now: Duration
     /// When the primary was last heard; the start where it was not heard yet.
     var lastContact: Duration
+    /// How much longer than usual the primary may be silent, as it has said.
+    var pause = Duration.zero
     var primary: ReplicaID?
     /// When this replica may ask for promises again.
     var mayStandAt: Duration
@@ -206,6 +208,23 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         guard case .primary(var primary) = role, primary.followers[replica]?.call == call else { return }
         primary.followers[replica]?.call = nil
         primary.followers[replica]?.hasFailed = true
+        primary.followers[replica]?.pause = .zero
+        role = .primary(primary)
+    }
+
+    /// The link to the node of a replica is in doubt, or lost. If it is the primary's, its silence is measured from about now on as if
+    /// it had said nothing of a pause.
+    mutating func doubted(_ replica: ReplicaID) {
+        stir()
+        guard replica == primary, pause > .zero else { return }
+        pause = .zero
+        lastContact = max(lastContact, now - policy.heartbeat * 2)
+    }
+
+    /// Something happens around a primary: it calls its standbys as often as usual for a while.
+    mutating func stir() {
+        guard case .primary(var primary) = role else { return }
+        primary.lastBusy = now
         role = .primary(primary)
     }
 
@@ -301,7 +320,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func answer(_ ticket: UInt64, isGranted: Bool, isAhead: Bool = false, isFull: Bool = false) {
         let reply = ReplicaReply(
             promised: record.promised, position: record.position, isGranted: isGranted, isAhead: isAhead,
-            isFull: isFull, wasDamaged: wasDamaged && record.position == nil ? true : nil)
+            isFull: isFull, wasDamaged: wasDamaged && record.position == nil ? true : nil, heedsPause: true)
         outputs.append(.answer(reply, ticket: ticket))
     }
 
@@ -324,7 +343,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func stepDown(_ closure: ReplicaClosure) {
         guard isPrimary else { return }
         role = .standby
-        lastContact = now
+        (lastContact, pause) = (now, .zero)
         mayStandAt = now + policy.adoptAfter
         outputs.append(.close(closure))
     }

@@ -31,6 +31,8 @@ struct AppendRequest<Content: LogContent>: Sendable {
     var acked: [ReplicaID: UInt64] = [:]
     /// Whether the primary waits for it to begin. What it sends then is stored also where there is little room.
     var isOpening: Bool?
+    /// How many milliseconds later than usual the next call may come; `nil` for none.
+    var pause: UInt64?
 }
 
 /// A primary sends a part of its whole journal to a replica that lacks too much of it.
@@ -94,6 +96,8 @@ package struct ReplicaReply: Hashable, Codable, Sendable {
     var isUnneeded: Bool?
     /// How many bytes the copy may take there. The primary keeps its journal within that.
     var share: Int?
+    /// Whether it heeds `AppendRequest.pause`.
+    var heedsPause: Bool?
 }
 
 extension ReplicaRequest: Codable where Content: Codable {}

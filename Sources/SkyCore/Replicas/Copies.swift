@@ -265,14 +265,17 @@ package actor Copies {
                 for await event in system.membershipEvents() {
                     switch event {
                     case .joined(let member), .back(let member):
+                        await self.linkChanged(to: nil)
                         group.addTask { await self.introduceOneself(to: member.node) }
                     case .lost(let node), .left(let node):
                         if case .left = event { self.noteGoodbye(of: node) }
+                        await self.linkChanged(to: node)
                         // One that had passed for the same replica is the only one now: it may be the same machine, started again.
                         if let other = self.removePeer(node) {
                             group.addTask { await self.introduceOneself(to: other) }
                         }
-                    case .suspect, .draining: break
+                    case .suspect(let node): await self.linkChanged(to: node)
+                    case .draining: break
                     }
                 }
             }
@@ -292,6 +295,14 @@ package actor Copies {
     }
 
     private static let askingInterval = Duration.seconds(10)
+
+    /// Lets the replicas here look at each other more often again, and doubt what is at a node.
+    private func linkChanged(to node: NodeID?) async {
+        let replica = node.flatMap { node in
+            state.withLockedValue { $0.peers.first { $0.value.node == node }?.key }
+        }
+        for other in replicas.values { await other.linkChanged(to: replica) }
+    }
 
     /// A node is gone.
     ///

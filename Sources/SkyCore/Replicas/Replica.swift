@@ -285,13 +285,23 @@ actor Replica {
 
     private static let handOverInterval = Duration.milliseconds(20)
 
+    /// The link to the node of a replica is in doubt or lost; `nil` where only the nodes that are here have changed.
+    func linkChanged(to replica: ReplicaID?) {
+        step { core in
+            if let replica { core.doubted(replica) } else { core.stir() }
+        }
+    }
+
     // MARK: - The node goes
 
     /// The node is about to go.
     ///
     /// - Parameter needsSuccessor: whether the coordinator has jobs that others could go on with.
     func prepareToLeave(needsSuccessor: Bool) {
-        step { $0.isLeaving = needsSuccessor }
+        step {
+            $0.isLeaving = needsSuccessor
+            $0.stir()
+        }
         tickNow()
     }
 
@@ -306,6 +316,8 @@ actor Replica {
     /// Whether nothing could be decided without a member whose node is about to go.
     func needs(_ replica: ReplicaID) -> Bool {
         guard !hasEnded else { return false }
+        // Those that are called seldom have to show that they are there.
+        step { $0.stir() }
         tickNow()
         return core.needs(replica)
     }
@@ -392,7 +404,7 @@ actor Replica {
         guard case .primary(let primary) = core.role, let head = core.record.position else { return nil }
         let copies = primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
             var state = CopyState(hasVote: core.record.set.members.contains(replica))
-            state.isInReach = core.now - follower.lastHeard < core.policy.contactTime
+            state.isInReach = core.now - follower.lastHeard < core.contactTime(primary)
             (state.isFull, state.wasDamaged) = (follower.isFull, follower.wasDamaged)
             if case .following = follower.phase {
                 let behind = head.number - min(follower.acked, head.number)

@@ -219,6 +219,76 @@ struct ReplicaDecisionTests {
         #expect(Core.first(own, policy: CopyPolicy(copies: 0), seed: 1, now: .zero).tickPause == .milliseconds(100))
     }
 
+    /// The calls of a primary in so many seconds, with the pauses in them. Its standbys answer at once.
+    private func pauses(
+        _ core: inout Core, from first: Double, to last: Double, heedsPause: Bool?
+    ) -> [(second: Double, pause: UInt64?)] {
+        var made: [(second: Double, pause: UInt64?)] = []
+        var second = first
+        while second <= last {
+            for case .send(.append(let request), let replica, let call) in core.at(
+                .seconds(second), { $0.tick(available: others) })
+            {
+                made.append((second, request.pause))
+                let reply = ReplicaReply(
+                    promised: 1, position: core.record.position, isGranted: true, heedsPause: heedsPause)
+                _ = core.at(.seconds(second)) { $0.replied(reply, from: replica, call: call) }
+            }
+            second += max(0.05, core.tickPause / .seconds(1))
+        }
+        return made
+    }
+
+    @Test func `a primary for which nothing happens calls seldom, and says so, until something happens`() {
+        var core = core(promisedTo: own)
+        let calls = pauses(&core, from: 1, to: 100, heedsPause: true)
+        #expect(calls.filter { $0.second < 10 }.allSatisfy { $0.pause == nil })
+        #expect(calls.filter { $0.second > 12 }.allSatisfy { $0.pause == 9000 })
+        // Nobody is left longer without a call than it was told.
+        for (call, next) in zip(calls, calls.dropFirst(2)) {
+            #expect(next.second - call.second <= 1.3 + Double(call.pause ?? 0) / 1000, "after \(call)")
+        }
+        #expect(calls.count { $0.second > 20 } <= 18)
+        _ = core.at(.seconds(101)) { $0.stir() }
+        #expect(core.tickPause <= .seconds(1))
+        #expect(pauses(&core, from: 101, to: 110, heedsPause: true).count >= 16)
+        _ = core.at(.seconds(130)) { $0.propose(SimulatedContent([]), proposal: 1) }
+        let sent = core.at(.seconds(130)) { $0.wrote(true) }
+        for case .send(.append(let request), _, _) in sent { #expect(request.pause == nil) }
+        #expect(!self.calls(sent).isEmpty)
+    }
+
+    @Test func `a standby of an older version is called as often as ever`() {
+        var core = core(promisedTo: own)
+        let calls = pauses(&core, from: 1, to: 60, heedsPause: nil)
+        #expect(calls.allSatisfy { $0.pause == nil } && calls.count >= 2 * 55)
+    }
+
+    @Test func `a standby waits as long as its primary has said, but not when the link to it is in doubt`() {
+        func standby(_ pause: UInt64?) -> Core {
+            var core = core(promisedTo: others[0])
+            let append = AppendRequest<SimulatedContent>(
+                term: 1, primary: others[0], previous: position, batches: [], head: position, pause: pause)
+            _ = core.at(.seconds(100)) { $0.receive(.append(append), ticket: 1) }
+            return core
+        }
+        func stands(_ core: Core, at second: Double) -> Bool {
+            var core = core
+            return !calls(core.at(.seconds(second)) { $0.tick(available: []) }).isEmpty
+        }
+        #expect(!stands(standby(nil), at: 104.9) && stands(standby(nil), at: 105))
+        #expect(!stands(standby(9000), at: 113.9) && stands(standby(9000), at: 114))
+        #expect(standby(9000).tickPause == .seconds(14))
+        #expect(!stands(standby(.max), at: 114.9) && stands(standby(.max), at: 115), "nobody waits for ever")
+        var doubting = standby(9000)
+        _ = doubting.at(.seconds(108)) { $0.doubted(others[1]) }
+        #expect(!stands(doubting, at: 111), "that is another one")
+        _ = doubting.at(.seconds(108)) { $0.doubted(others[0]) }
+        #expect(!stands(doubting, at: 110.9) && stands(doubting, at: 111))
+        // As after any silence.
+        #expect(doubting.tickPause == .seconds(3))
+    }
+
     @Test func `a replica that is no member asks whether the coordinator has ended, and stands never`() {
         for hasCopy in [true, false] {
             var core = core(promisedTo: others[0])

@@ -29,10 +29,16 @@ extension SimulatedReplicas {
                 step(other) { $0.continueWithoutStandbys() }
             }
         }
-        step(host) { $0.isLeaving = true }
+        step(host) {
+            $0.isLeaving = true
+            $0.stir()
+        }
         tick(host)
         let own = hosts[host].disk.id
-        for other in hosts.indices where isLinked(host, other) { tick(other) }
+        for other in hosts.indices where isLinked(host, other) {
+            step(other) { $0.stir() }
+            tick(other)
+        }
         let isNeeded = hosts.indices.contains {
             isLinked(host, $0) && hosts[$0].process?.core.needs(own) == true
         }

@@ -47,6 +47,8 @@ extension SimulatedReplicas {
             for host in hosts.indices { hosts[host].backups.append((now, hosts[host].disk)) }
             schedule(.backedUp, after: delay(5000...15_000))
         case .started(let host): start(host)
+        case .doubted(let host, let process, let replica):
+            if isAlive(host, process) { step(host) { $0.doubted(replica) } }
         case .leaving(let host, let process, let end, let time):
             if isAlive(host, process) { leave(host, until: end, thenFor: time) }
         case .outOfRoom(let host): hosts[host].isShort = true
@@ -58,7 +60,8 @@ extension SimulatedReplicas {
     private func host(at happening: Happening) -> Int? {
         switch happening {
         case .ticked(let host, _), .answered(_, _, _, let host, _), .timedOut(_, _, let host, _),
-            .wrote(_, let host, _, _), .pageRead(_, _, let host, _), .leaving(let host, _, _, _):
+            .wrote(_, let host, _, _), .pageRead(_, _, let host, _), .leaving(let host, _, _, _),
+            .doubted(let host, _, _):
             host
         case .arrived(_, _, _, _, let replica): host(of: replica)
         case .proposed, .backedUp, .started, .outOfRoom, .damaged, .fault: nil
@@ -209,7 +212,8 @@ extension SimulatedReplicas {
     }
 
     private mutating func propose() {
-        schedule(.proposed, after: delay(10...400))
+        // Now and then nothing happens for a while, and the calls come more seldom.
+        schedule(.proposed, after: mayFail && chance(1) ? delay(12_000...30_000) : delay(10...400))
         for host in hosts.indices where hosts[host].process?.isOpen == true {
             lastValue += 1
             let jobs = hosts[host].disk.rows.jobs
@@ -241,7 +245,7 @@ extension SimulatedReplicas {
         let hasLost =
             reply.position?.term == hosts[host].stoodFor && hosts[host].process?.core.isPrimary == false
         if hasLost { hosts[host].stoodFor = 0 }
-        guard hasLost && chance(50) || reply.promised > published.term && chance(10) else { return }
+        guard hasLost && chance(50) || reply.promised > published.term && chance(25) else { return }
         schedule(.fault(.crash(host, for: delay(10...300))), after: delay(0...20))
         if chance(50) { cuts = cuts.filter { $0.key.contains(host) == false } }
     }
@@ -262,6 +266,15 @@ extension SimulatedReplicas {
         if let write = process.write, hosts[host].fullUntil <= now, chance(50) { hosts[host].disk.perform(write) }
         hosts[host].process = nil
         (hosts[host].frozenUntil, hosts[host].goodbye) = (.zero, nil)
+        doubt(host, after: 0...100)
+    }
+
+    /// The others notice that the link to a host is in doubt.
+    private mutating func doubt(_ host: Int, after time: ClosedRange<Int>, by others: [Int]? = nil) {
+        for other in others ?? Array(hosts.indices) where other != host {
+            guard let process = hosts[other].process else { continue }
+            schedule(.doubted(other, process: process.number, hosts[host].disk.id), after: delay(time))
+        }
     }
 
     private mutating func perform(_ fault: SimulatedFault) {
@@ -291,15 +304,22 @@ extension SimulatedReplicas {
             hosts[host].disk = backup.disk
             hosts[host].disk.wasPutBack = true
             schedule(.started(host), after: time)
-        case .freeze(let host, let time): hosts[host].frozenUntil = max(hosts[host].frozenUntil, now + time)
+        case .freeze(let host, let time):
+            hosts[host].frozenUntil = max(hosts[host].frozenUntil, now + time)
+            if time > .seconds(3) { doubt(host, after: 1000...3000) }
         case .full(let host, let time): hosts[host].fullUntil = now + time
         case .slow(let host, let time): hosts[host].slowUntil = now + time
-        case .cut(let from, let to, let time): cuts[[from, to]] = now + time
+        case .cut(let from, let to, let time):
+            cuts[[from, to]] = now + time
+            doubt(from, after: 500...3000, by: [to])
+            doubt(to, after: 500...3000, by: [from])
         case .split(let place, let time):
             for left in 0..<place {
                 for right in place..<hosts.count {
                     cuts[[left, right]] = now + time
                     cuts[[right, left]] = now + time
+                    doubt(left, after: 500...3000, by: [right])
+                    doubt(right, after: 500...3000, by: [left])
                 }
             }
         case .powerCut(let time):
@@ -326,7 +346,9 @@ extension SimulatedReplicas {
         {
             published = position
         }
-        let sets = hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [publishedSet]
+        let sets =
+            hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [publishedSet]
+            + hosts.flatMap { $0.process?.core.setsUnderWay ?? [] }
         return sets.allSatisfy { set in
             set.survives(
                 losing: hosts[host].disk.id, isForgetting: isForgetting,
@@ -351,5 +373,14 @@ extension SimulatedReplicas {
             position = batch.previous
         }
         return ReplicaSet(members: hosts.first.map { [$0.disk.id] } ?? [])
+    }
+}
+
+extension ReplicaCore {
+    /// The members that are about to be stored. The loss of an only one is as bad then as when they are.
+    fileprivate var setsUnderWay: [ReplicaSet] {
+        (jobs + [underWay].compactMap(\.self)).compactMap { job in
+            if case .propose(_, let set, _) = job { set } else { nil }
+        }
     }
 }

@@ -23,6 +23,8 @@ struct SimulatedReplicas {
         case proposed
         case backedUp
         case started(Int)
+        /// A host notices that the link to the node of a replica is in doubt.
+        case doubted(Int, process: Int, ReplicaID)
         /// A host that is about to go in order asks whether it may.
         case leaving(Int, process: Int, until: Duration, thenFor: Duration?)
         /// From now on the machine has no room for more of any copy, to the end.
