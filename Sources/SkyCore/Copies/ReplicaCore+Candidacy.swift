@@ -179,12 +179,8 @@ extension ReplicaCore {
 
     mutating func begin(_ request: PromiseRequest, _ ticket: UInt64) {
         highestTerm = max(highestTerm, request.isTrial ? 0 : request.term)
-        if request.isTrial, isWithoutUse(request.candidate) {
-            outputs.append(
-                .answer(
-                    ReplicaReply(
-                        promised: record.promised, position: record.position, isGranted: false, isUnneeded: true),
-                    ticket: ticket))
+        if request.isTrial, let dismissal = dismissal(of: request.candidate) {
+            outputs.append(.answer(dismissal, ticket: ticket))
             return
         }
         guard request.term > record.promised, let position = record.position else {
@@ -204,10 +200,13 @@ extension ReplicaCore {
         write(.promise(request.term, to: request.candidate), for: .promise(request, ticket: ticket))
     }
 
-    /// Whether this is the primary, and a majority agrees that another replica keeps no copy.
-    private func isWithoutUse(_ replica: ReplicaID) -> Bool {
-        guard case .primary(let primary) = role, primary.areMembersCommitted else { return false }
-        return !record.set.everyone.contains(replica) && primary.followers[replica] == nil
+    /// The answer to a replica that keeps a copy for nothing: this is the primary, and a majority agrees that it keeps none; `nil`
+    /// otherwise.
+    func dismissal(of replica: ReplicaID) -> ReplicaReply? {
+        guard case .primary(let primary) = role, primary.areMembersCommitted,
+            !record.set.everyone.contains(replica), primary.followers[replica] == nil
+        else { return nil }
+        return ReplicaReply(promised: record.promised, position: nil, isGranted: false, isUnneeded: true)
     }
 
     mutating func wrote(_ request: PromiseRequest, _ ticket: UInt64, _ isStored: Bool) {

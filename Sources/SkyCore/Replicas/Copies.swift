@@ -426,9 +426,14 @@ package actor Copies {
     /// A replica asks one of this node. A primary may begin a new copy here.
     func receive(_ call: ReplicaCall, from node: NodeID?) async -> ReplicaReply {
         let nothing = ReplicaReply(promised: 0, position: nil, isGranted: false)
-        guard call.to == book.own, await isAuthentic(call, from: node ?? system.node) else { return nothing }
+        guard call.to == book.own else { return nothing }
+        let isAuthentic = await isAuthentic(call, from: node ?? system.node)
+        guard isAuthentic || call.isUnprovenQuestion else { return nothing }
         guard !book.hasEnded(call.coordinator) else {
             return ReplicaReply(promised: 0, position: nil, isGranted: false, hasEnded: true)
+        }
+        guard isAuthentic else {
+            return await replicas[call.coordinator]?.dismissal(of: call.request.sender) ?? nothing
         }
         if let replica = replicas[call.coordinator] { return await answer(call.request, replica) }
         switch call.request {

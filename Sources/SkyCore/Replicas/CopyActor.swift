@@ -126,8 +126,14 @@ package struct ReplicaCall: Codable, Sendable {
     /// Whom it is for: an address may have gone to another node meanwhile.
     var to: ReplicaID
     var request: ReplicaRequest<CopiedRows>
-    /// That the one who asks has the coordinator's journal; `nil` where an earlier version made that.
+    /// That the one who asks has the coordinator's journal; `nil` where an earlier version made that, and where it has nothing of it
+    /// yet.
     var proof: IdentityProof?
+
+    /// Whether one without a proof may ask this: it changes nothing, and the answer says no more than that nothing is to be kept.
+    var isUnprovenQuestion: Bool {
+        if case .promise(let request) = request { proof == nil && request.isTrial } else { false }
+    }
 }
 
 /// The coordinators of a node.

@@ -203,6 +203,9 @@ actor Replica {
 
     // MARK: - Events
 
+    /// What this replica answers to another one that keeps nothing and is to keep nothing, if that is so.
+    func dismissal(of replica: ReplicaID) -> ReplicaReply? { hasEnded ? nil : core.dismissal(of: replica) }
+
     /// Another replica asks for something.
     func receive(_ request: ReplicaRequest<CopiedRows>) async -> ReplicaReply {
         guard !hasEnded else { return refusal }

@@ -125,6 +125,33 @@ import Transport
         }
     }
 
+    @Test func `one that has nothing of a journal is told that it is to keep nothing, and no more`() async throws {
+        try await with { cluster in
+            func ask(_ target: Int, as candidate: ReplicaID, _ proof: IdentityProof? = nil) async throws -> ReplicaReply
+            {
+                let request = PromiseRequest(term: 1 << 20, candidate: candidate, position: .start, isTrial: true)
+                return try await cluster.copies(target).ask(
+                    ReplicaCall(
+                        coordinator: cluster.coordinator, to: cluster.replicas[target], request: .promise(request),
+                        proof: proof))
+            }
+            let stale = ReplicaID(rawValue: 4711)
+            // That the members keep the copies may not be agreed yet.
+            let limit = ContinuousClock.now + .seconds(60)
+            var reply = try await ask(0, as: stale)
+            while reply.isUnneeded != true, ContinuousClock.now < limit { reply = try await ask(0, as: stale) }
+            #expect(reply.isUnneeded == true && !reply.isGranted && reply.position == nil && reply.promised < 1 << 20)
+            let stranger = IdentityKey.coordinator(secret: [4, 7, 1, 1])
+            let others = [
+                try await ask(0, as: cluster.replicas[1]), try await ask(1, as: stale),
+                try await ask(0, as: stale, stranger.proof(from: cluster.system.node, "\(stale)")),
+            ]
+            for reply in others {
+                #expect(reply.isUnneeded == nil && !reply.isGranted && reply.position == nil && reply.promised == 0)
+            }
+        }
+    }
+
     @Test func `it keeps no copies in the name of another folder`() async throws {
         try await with { cluster in
             let node = cluster.system.node
