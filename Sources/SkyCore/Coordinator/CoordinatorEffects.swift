@@ -19,6 +19,8 @@ struct CoordinatorEffects: Sendable {
     static let lookUpLimit = 32
     /// Pause before the journal is tried again.
     static let journalPause = Duration.seconds(1)
+    /// After how many such pauses the journal's share of the room is looked at.
+    private static let shareRounds = 5
 
     /// Where this node has one event loop, it works on it, like the coordinator (`ClusterActor.worksOnLoop`).
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
@@ -54,10 +56,17 @@ struct CoordinatorEffects: Sendable {
     private func watch(_ replica: Replica) async {
         // What the journal holds is known from its next entry on only.
         if let found = try? await store.append([], ran: nil) { await coordinator.whenLocal { $0.stored([], found) } }
+        let copies = await coordinator.whenLocal { $0.copies } ?? nil
+        var (rounds, isWaiting) = (0, false)
         while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
+            let error = copies?.waiting(of: replica)
+            rounds += 1
+            // An idle node has the coordinator's thread sleep meanwhile.
+            guard error != nil || isWaiting || rounds % CoordinatorEffects.shareRounds == 0 else { continue }
+            isWaiting = error != nil
             await coordinator.whenLocal { coordinator in
                 coordinator.lookAtShare()
-                if let error = coordinator.copies?.waiting(of: replica) {
+                if let error {
                     coordinator.journalFailed(error)
                 } else if coordinator.core.writeAhead.failure != nil {
                     coordinator.updateCore { $0.journalRecovered() }

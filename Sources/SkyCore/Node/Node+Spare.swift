@@ -68,7 +68,7 @@ extension Node {
     /// Lets the node take jobs when its own coordinator cannot begin, because too few of the nodes answer that keep its copies.
     func offerSpare() async {
         var waitsSince: ContinuousClock.Instant?
-        while (try? await Task.sleep(for: .seconds(1))) != nil {
+        while (try? await Task.sleep(for: .seconds(takesJobs ? 5 : 1))) != nil {
             guard !takesJobs else {
                 // Its own coordinator, or one that stands in for it.
                 waitsSince = nil
