@@ -10,6 +10,8 @@ package struct CopyPolicy: Hashable, Sendable {
     /// their time with these calls. A lost link still makes the standby ask to take over as soon as ever.
     var calmHeartbeat = Duration.seconds(10)
     var calmAfter = Duration.seconds(10)
+    /// For how long a replica keeps an empty copy of which nobody wants to know.
+    var emptyTime = Duration.seconds(600)
     /// How many copies there are to be beside the primary's own journal.
     package var copies = 2
     /// How much later the next standby asks, so that two do not ask at the same time.
@@ -27,6 +29,11 @@ package struct CopyPolicy: Hashable, Sendable {
     var stallTime = Duration.milliseconds(100)
     /// Pause before a failed call is made again.
     var retryPause = Duration.milliseconds(200)
+
+    /// How much longer than usual one may be silent that has said so, and whose link is in doubt: as if it had been heard two calls ago.
+    func doubtfulPause(_ pause: Duration, since heard: Duration, _ now: Duration) -> Duration {
+        min(pause, max(.zero, now - heartbeat * 2 - heard))
+    }
 
     package init() {}
 

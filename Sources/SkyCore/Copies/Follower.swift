@@ -44,8 +44,10 @@ struct Follower<Content: LogContent>: Sendable {
     var share: Int?
     /// Since when there has been no room for more of this journal; `nil` where there is.
     var shortSince: Duration?
-    /// Whether it can be told that calls come more seldom, and how much longer than usual the next one may take, as it was told last.
+    /// Whether it can be told that calls come more seldom.
     var heedsPause = false
+    /// How much longer than usual the next call may take: as the call under way says, and as the last one that was answered said.
+    var told = Duration.zero
     var pause = Duration.zero
     /// Whether the last call failed.
     var hasFailed = false
@@ -56,6 +58,14 @@ struct Follower<Content: LogContent>: Sendable {
     func isPrompt(_ policy: CopyPolicy, _ now: Duration) -> Bool {
         guard case .following = phase, pauseUntil <= now, !isFull, !hasFailed else { return false }
         return call == nil || now - callSent < policy.stallTime
+    }
+
+    /// Whether it was heard a moment ago, or need not have been called since.
+    func isInReach(_ policy: CopyPolicy, _ now: Duration) -> Bool { now - lastHeard < policy.contactTime + pause }
+
+    /// The link to it is in doubt: it is out of reach unless it is heard within a second or so.
+    mutating func doubt(_ policy: CopyPolicy, _ now: Duration) {
+        pause = policy.doubtfulPause(pause, since: lastHeard, now)
     }
 
     /// Whether it is still to keep a copy: it has done not long ago what it was asked.

@@ -17,8 +17,6 @@ struct Primary<Content: LogContent>: Sendable {
     /// When this primary began.
     let begun: Duration
     var headTimes = HeadTimes()
-    /// When a quorum was last heard.
-    var quorumHeard: Duration
     /// When something was stored last, or happened around it.
     var lastBusy: Duration
     /// The batch that changed the members last.
@@ -40,8 +38,7 @@ struct Primary<Content: LogContent>: Sendable {
     var membersNumber: UInt64 { max(setNumber, firstNumber - min(firstNumber, 1)) }
 
     init(term: UInt64, firstNumber: UInt64, now: Duration) {
-        (self.term, self.firstNumber, begun, quorumHeard) = (term, firstNumber, now, now)
-        lastBusy = now
+        (self.term, self.firstNumber, begun, lastBusy) = (term, firstNumber, now, now)
     }
 
     /// Those of `desired` that are to have a vote. With one copy there is no majority without the primary, so the copy is kept without.

@@ -57,6 +57,10 @@ extension ReplicaCore {
     /// any more, or not yet, and its copy would stay for ever.
     private mutating func askWhetherEnded() {
         guard now - lastContact >= policy.adoptAfter * 2 + pause else { return }
+        // Whoever began the copy has gone meanwhile. What was promised stays promised, and another one begins the copy anew.
+        if record.position == nil, now - lastContact >= policy.emptyTime {
+            return outputs.append(.close(.unneeded))
+        }
         mayStandAt = now + policy.adoptAfter * 2
         let request = PromiseRequest(
             term: max(record.promised, highestTerm) + 1, candidate: own, position: record.position ?? .start,
@@ -226,7 +230,7 @@ extension ReplicaCore {
         switch role {
         case .standby, .candidate: now - lastContact < policy.contactTime + pause
         case .primary(let primary):
-            record.set.isQuorum([own]) || now - primary.quorumHeard < contactTime(primary)
+            hearsQuorum(primary)
         }
     }
 

@@ -18,8 +18,8 @@ extension ReplicaCore {
 
     private func isThere(_ replica: ReplicaID, _ primary: Primary<Content>, surely: Bool = false) -> Bool {
         guard away[replica] == nil, let follower = primary.followers[replica] else { return false }
-        let time = policy.contactTime + (surely ? .zero : follower.pause)
-        return follower.hasAnswered && now - follower.lastHeard < time
+        guard follower.hasAnswered else { return false }
+        return surely ? now - follower.lastHeard < policy.contactTime : follower.isInReach(policy, now)
     }
 
     /// Whether the members that can be counted on are no majority, now that others have said goodbye. Then their votes have to be
@@ -50,9 +50,7 @@ extension ReplicaCore {
     /// Whether this primary should not go yet: members that can be reached are about to agree to a change.
     var isSettling: Bool {
         guard case .primary(let primary) = role, primary.stage == .open else { return false }
-        let time = contactTime(primary)
-        let heard = primary.followers.filter { now - $0.value.lastHeard < time }
-        guard record.set.isQuorum(Set(heard.keys).union([own])) else { return false }
+        guard hearsQuorum(primary) else { return false }
         return isStranded(primary) || primary.isChanging || !record.set.former.isEmpty
             || !primary.areMembersCommitted
     }
@@ -216,7 +214,7 @@ extension ReplicaCore {
         }
         let known = record.set.members.filter(others.contains)
         let able = (known + others.filter { !known.contains($0) })
-            .filter { isThere($0, primary, surely: true) && canDecide($0) }
+            .filter { isThere($0, primary) && canDecide($0) }
         // Everything depends on those few from now on: one that was lost a moment ago would be the end of it.
         let ready = able.filter { primary.followers[$0].map { $0.lastHeard >= since } == true }
         guard ready.count == able.count || now - since >= policy.heartbeat, !ready.isEmpty else { return }

@@ -20,6 +20,8 @@ extension ReplicaCore {
         }
         primary.firstNumber = min(primary.firstNumber, batch.position.number)
         if batch.set != nil { (primary.setNumber, primary.isChanging) = (batch.position.number, false) }
+        // After a quiet time, the last tick was long ago. The journal has not waited since then.
+        if now - primary.lastBusy >= policy.heartbeat { primary.headTimes.note(batch.position.number - 1, at: now) }
         primary.lastBusy = now
         role = .primary(primary)
         if let proposal { outputs.append(.stored(proposal: proposal, number: batch.position.number)) }
@@ -91,8 +93,8 @@ extension ReplicaCore {
                 return
             }
             var request = request(primary, after: position, batches, head)
-            follower.pause = batches.isEmpty ? pause(of: follower, primary) : .zero
-            if follower.pause > .zero { request.pause = UInt64(follower.pause / .milliseconds(1)) }
+            follower.told = batches.isEmpty ? pause(of: follower, primary) : .zero
+            if follower.told > .zero { request.pause = UInt64(follower.told / .milliseconds(1)) }
             follower.call = send(.append(request), to: replica)
         case .copying(var copying):
             guard !copying.isReading else { return }
@@ -174,13 +176,11 @@ extension ReplicaCore {
             follower.noteStored(in: now - follower.callSent)
         }
         (follower.lastHeard, follower.hasAnswered, follower.heedsPause) = (now, true, reply.heedsPause == true)
+        (follower.pause, follower.told) = (follower.told, .zero)
         follower.noteRoom(reply, held: held, at: now)
         if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }
         advance(&follower, reply, head)
         primary.followers[replica] = follower
-        let time = contactTime(primary)
-        let heard = primary.followers.filter { now - $0.value.lastHeard < time }
-        if record.set.isQuorum(Set(heard.keys).union([own])) { primary.quorumHeard = now }
         role = .primary(primary)
         commit()
         shipAll()

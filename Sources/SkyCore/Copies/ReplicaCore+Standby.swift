@@ -15,7 +15,8 @@ extension ReplicaCore {
         guard !isBehind(request) else { return answer(ticket, isGranted: false, isAhead: true) }
         heard(from: request.primary, request.term)
         // A primary that says more is not believed.
-        pause = min(.milliseconds(Int64(clamping: request.pause ?? 0)), policy.calmHeartbeat)
+        told = min(.milliseconds(Int64(clamping: request.pause ?? 0)), policy.calmHeartbeat)
+        pause = told
         learn(request)
         let isNext = request.previous == record.position
         if isNext, !request.batches.isEmpty, isChain(request) {
@@ -74,7 +75,7 @@ extension ReplicaCore {
 
     private mutating func heard(from primary: ReplicaID, _ term: UInt64) {
         role = .standby
-        (lastContact, pause, self.primary, hasMore) = (now, .zero, primary, false)
+        (lastContact, pause, told, self.primary, hasMore) = (now, .zero, .zero, primary, false)
         highestTerm = max(highestTerm, term)
     }
 

@@ -41,10 +41,10 @@ extension ReplicaCore {
             && primary.followers.values.allSatisfy(hasAll)
     }
 
-    /// Within which time a follower has been heard that is in reach.
-    func contactTime(_ primary: Primary<Content>) -> Duration {
-        let isCalm = now - primary.lastBusy >= policy.calmAfter
-        return policy.contactTime + (isCalm ? max(.zero, policy.calmHeartbeat - policy.heartbeat) : .zero)
+    /// Whether a primary hears so many of the members that these are enough to decide.
+    func hearsQuorum(_ primary: Primary<Content>) -> Bool {
+        let heard = primary.followers.filter { $0.value.isInReach(policy, now) }
+        return record.set.isQuorum(Set(heard.keys).union([own]))
     }
 
     private static var shortPause: Duration { .milliseconds(100) }

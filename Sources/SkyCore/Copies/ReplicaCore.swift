@@ -67,7 +67,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     var now: Duration
     /// When the primary was last heard; the start where it was not heard yet.
     var lastContact: Duration
-    /// How much longer than usual the primary may be silent, as it has said.
+    /// How much longer than usual the primary may be silent: as it has said, and as long as its link is not in doubt.
+    var told = Duration.zero
     var pause = Duration.zero
     var primary: ReplicaID?
     /// When this replica may ask for promises again.
@@ -208,17 +209,26 @@ struct ReplicaCore<Content: LogContent>: Sendable {
         guard case .primary(var primary) = role, primary.followers[replica]?.call == call else { return }
         primary.followers[replica]?.call = nil
         primary.followers[replica]?.hasFailed = true
-        primary.followers[replica]?.pause = .zero
         role = .primary(primary)
     }
 
-    /// The link to the node of a replica is in doubt, or lost. If it is the primary's, its silence is measured from about now on as if
-    /// it had said nothing of a pause.
+    /// The link to the node of a replica is in doubt, or lost: from now on it is not waited for as long as if all were well. If it is the
+    /// primary's, the primary counts as lost about as soon as ever.
     mutating func doubted(_ replica: ReplicaID) {
         stir()
-        guard replica == primary, pause > .zero else { return }
-        pause = .zero
-        lastContact = max(lastContact, now - policy.heartbeat * 2)
+        if case .primary(var primary) = role {
+            primary.followers[replica]?.doubt(policy, now)
+            role = .primary(primary)
+        } else if replica == primary {
+            pause = policy.doubtfulPause(pause, since: lastContact, now)
+        }
+    }
+
+    /// The link to the node of a replica is well again: its process was there all the time. One that was held up for a moment does not
+    /// know that it was in doubt, and calls when it has said.
+    mutating func trusted(_ replica: ReplicaID) {
+        stir()
+        if !isPrimary, replica == primary { pause = told }
     }
 
     /// Something happens around a primary: it calls its standbys as often as usual for a while.
@@ -343,7 +353,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func stepDown(_ closure: ReplicaClosure) {
         guard isPrimary else { return }
         role = .standby
-        (lastContact, pause) = (now, .zero)
+        (lastContact, pause, told) = (now, .zero, .zero)
         mayStandAt = now + policy.adoptAfter
         outputs.append(.close(closure))
     }

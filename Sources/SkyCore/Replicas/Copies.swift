@@ -264,8 +264,11 @@ package actor Copies {
             await withDiscardingTaskGroup { group in
                 for await event in system.membershipEvents() {
                     switch event {
-                    case .joined(let member), .back(let member):
+                    case .joined(let member):
                         await self.linkChanged(to: nil)
+                        group.addTask { await self.introduceOneself(to: member.node) }
+                    case .back(let member):
+                        await self.linkChanged(to: member.node, isWell: true)
                         group.addTask { await self.introduceOneself(to: member.node) }
                     case .lost(let node), .left(let node):
                         if case .left = event { self.noteGoodbye(of: node) }
@@ -297,11 +300,11 @@ package actor Copies {
     private static let askingInterval = Duration.seconds(10)
 
     /// Lets the replicas here look at each other more often again, and doubt what is at a node.
-    private func linkChanged(to node: NodeID?) async {
+    private func linkChanged(to node: NodeID?, isWell: Bool = false) async {
         let replica = node.flatMap { node in
             state.withLockedValue { $0.peers.first { $0.value.node == node }?.key }
         }
-        for other in replicas.values { await other.linkChanged(to: replica) }
+        for other in replicas.values { await other.linkChanged(to: replica, isWell: isWell) }
     }
 
     /// A node is gone.

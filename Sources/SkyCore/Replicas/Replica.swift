@@ -288,10 +288,15 @@ actor Replica {
 
     private static let handOverInterval = Duration.milliseconds(20)
 
-    /// The link to the node of a replica is in doubt or lost; `nil` where only the nodes that are here have changed.
-    func linkChanged(to replica: ReplicaID?) {
+    /// The nodes that are here have changed, or the link to one of them.
+    ///
+    /// - Parameters:
+    ///   - replica: that of the node; `nil` where it is not known yet.
+    ///   - isWell: whether the link is well again; otherwise it is in doubt or lost.
+    func linkChanged(to replica: ReplicaID?, isWell: Bool) {
         step { core in
-            if let replica { core.doubted(replica) } else { core.stir() }
+            guard let replica else { return core.stir() }
+            if isWell { core.trusted(replica) } else { core.doubted(replica) }
         }
     }
 
@@ -407,7 +412,7 @@ actor Replica {
         guard case .primary(let primary) = core.role, let head = core.record.position else { return nil }
         let copies = primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
             var state = CopyState(hasVote: core.record.set.members.contains(replica))
-            state.isInReach = core.now - follower.lastHeard < core.contactTime(primary)
+            state.isInReach = follower.isInReach(core.policy, core.now)
             (state.isFull, state.wasDamaged) = (follower.isFull, follower.wasDamaged)
             if case .following = follower.phase {
                 let behind = head.number - min(follower.acked, head.number)

@@ -36,7 +36,7 @@ struct DrainedJobs: Sendable {
     /// Whether all jobs are at another node, or stay where they are: because they have ended, or no other node keeps copies.
     func areSettled(in known: KnownJobs) -> Bool {
         let settled = known.entries.count { entry in
-            let isMoving = entry.member.node == node && entry.job.state == nil && entry.job.copies != nil
+            let isMoving = entry.member.node == node && entry.job.state == nil && entry.job.hasVoters
             return jobs.contains(entry.job.id) && !isMoving
         }
         return settled == jobs.count
@@ -71,4 +71,9 @@ struct DrainedJobs: Sendable {
     }
 
     private static func jobs(_ count: Int) -> String { count == 1 ? "1 job" : "\(count) jobs" }
+}
+
+extension JobListing {
+    /// Whether another node could take the job over: with one copy or none there is no majority without this one.
+    fileprivate var hasVoters: Bool { copies?.copies.contains(where: \.hasVote) == true }
 }

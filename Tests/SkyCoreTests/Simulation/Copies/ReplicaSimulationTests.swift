@@ -54,8 +54,8 @@ struct ReplicaSimulationTests {
 
     /// A history in which each mistake is found. `make job-simulation` shows that it is found within 1,000.
     private static let telling: [SimulatedFlaw: UInt64] = [
-        .promiseNotDurable: 77, .promisedTwice: 24, .acknowledgedBeforeStored: 60, .lengthBeforeTerm: 124,
-        .goodbyeWithoutConsent: 22, .termRefusedForRoom: 13,
+        .promiseNotDurable: 510, .promisedTwice: 24, .acknowledgedBeforeStored: 60, .lengthBeforeTerm: 214,
+        .copyWithoutHash: 32, .goodbyeWithoutConsent: 28, .termRefusedForRoom: 13,
     ]
 
     @Test("a mistake in the protocol is found", arguments: SimulatedFlaw.allCases)

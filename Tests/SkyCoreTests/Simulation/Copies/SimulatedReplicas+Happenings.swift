@@ -49,6 +49,8 @@ extension SimulatedReplicas {
         case .started(let host): start(host)
         case .doubted(let host, let process, let replica):
             if isAlive(host, process) { step(host) { $0.doubted(replica) } }
+        case .trusted(let host, let process, let replica):
+            if isAlive(host, process) { step(host) { $0.trusted(replica) } }
         case .leaving(let host, let process, let end, let time):
             if isAlive(host, process) { leave(host, until: end, thenFor: time) }
         case .outOfRoom(let host): hosts[host].isShort = true
@@ -61,7 +63,7 @@ extension SimulatedReplicas {
         switch happening {
         case .ticked(let host, _), .answered(_, _, _, let host, _), .timedOut(_, _, let host, _),
             .wrote(_, let host, _, _), .pageRead(_, _, let host, _), .leaving(let host, _, _, _),
-            .doubted(let host, _, _):
+            .doubted(let host, _, _), .trusted(let host, _, _):
             host
         case .arrived(_, _, _, _, let replica): host(of: replica)
         case .proposed, .backedUp, .started, .outOfRoom, .damaged, .fault: nil
@@ -277,6 +279,14 @@ extension SimulatedReplicas {
         }
     }
 
+    /// The others notice that the link to a host is well again, some time after it is.
+    private mutating func trust(_ host: Int, after time: Duration, by others: [Int]? = nil) {
+        for other in others ?? Array(hosts.indices) where other != host && chance(70) {
+            guard let process = hosts[other].process else { continue }
+            schedule(.trusted(other, process: process.number, hosts[host].disk.id), after: time + delay(0...1000))
+        }
+    }
+
     private mutating func perform(_ fault: SimulatedFault) {
         switch fault {
         case .crash(let host, let time):
@@ -306,13 +316,18 @@ extension SimulatedReplicas {
             schedule(.started(host), after: time)
         case .freeze(let host, let time):
             hosts[host].frozenUntil = max(hosts[host].frozenUntil, now + time)
-            if time > .seconds(3) { doubt(host, after: 1000...3000) }
+            if time > .seconds(1) {
+                doubt(host, after: 1000...3000)
+                trust(host, after: time)
+            }
         case .full(let host, let time): hosts[host].fullUntil = now + time
         case .slow(let host, let time): hosts[host].slowUntil = now + time
         case .cut(let from, let to, let time):
             cuts[[from, to]] = now + time
             doubt(from, after: 500...3000, by: [to])
             doubt(to, after: 500...3000, by: [from])
+            trust(from, after: time, by: [to])
+            trust(to, after: time, by: [from])
         case .split(let place, let time):
             for left in 0..<place {
                 for right in place..<hosts.count {
@@ -320,6 +335,8 @@ extension SimulatedReplicas {
                     cuts[[right, left]] = now + time
                     doubt(left, after: 500...3000, by: [right])
                     doubt(right, after: 500...3000, by: [left])
+                    trust(left, after: time, by: [right])
+                    trust(right, after: time, by: [left])
                 }
             }
         case .powerCut(let time):

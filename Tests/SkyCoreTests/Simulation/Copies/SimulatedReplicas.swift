@@ -25,6 +25,8 @@ struct SimulatedReplicas {
         case started(Int)
         /// A host notices that the link to the node of a replica is in doubt.
         case doubted(Int, process: Int, ReplicaID)
+        /// A host notices that it is not in doubt any more.
+        case trusted(Int, process: Int, ReplicaID)
         /// A host that is about to go in order asks whether it may.
         case leaving(Int, process: Int, until: Duration, thenFor: Duration?)
         /// From now on the machine has no room for more of any copy, to the end.

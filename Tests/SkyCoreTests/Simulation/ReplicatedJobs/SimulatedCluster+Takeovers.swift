@@ -118,7 +118,7 @@ extension SimulatedCluster {
         else { return }
         let isWaiting =
             primary.committed < core.record.position?.number ?? 0 && !core.record.set.isQuorum([core.own])
-            && core.now - primary.quorumHeard > core.policy.contactTime
+            && !core.hearsQuorum(primary)
         if isWaiting {
             failToStore("too few copies can be reached", at: host)
         } else {

@@ -1,0 +1,199 @@
+import Testing
+
+@testable import SkyCore
+
+/// What replicas decide of each other after a quiet time, in which they are called every ten seconds only.
+struct QuietDecisionTests {
+    private typealias Core = ReplicaCore<SimulatedContent>
+
+    private let own = ReplicaID(rawValue: 1)
+    private let left = ReplicaID(rawValue: 2)
+    private let right = ReplicaID(rawValue: 3)
+    private let start = LogPosition(term: 1, number: 7, hash: 99)
+
+    /// A primary with two standbys, which has nothing to store.
+    private struct Story {
+        var core: Core
+        var answering: Set<ReplicaID>
+        var seconds = 0.0
+        var unanswered: [ReplicaID: UInt64] = [:]
+        private(set) var sets: [ReplicaSet] = []
+
+        init(_ own: ReplicaID, _ others: [ReplicaID], at start: LogPosition) {
+            core = Core(
+                own,
+                record: ReplicaRecord(
+                    promised: 1, promisedTo: own, position: start, set: ReplicaSet(members: [own] + others)),
+                recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+            answering = Set(others)
+        }
+
+        mutating func step(_ event: (inout Core) -> Void) {
+            var outputs = core.at(.seconds(seconds), event)
+            while let output = outputs.first {
+                outputs.removeFirst()
+                switch output {
+                case .write(let write):
+                    if case .append(let batches, _, _) = write { sets += batches.compactMap(\.set) }
+                    outputs += core.at(.seconds(seconds)) { $0.wrote(true) }
+                case .send(.append, let replica, let call):
+                    if answering.contains(replica) {
+                        outputs += answer(of: replica, call)
+                    } else {
+                        unanswered[replica] = call
+                    }
+                default: break
+                }
+            }
+        }
+
+        private mutating func answer(of replica: ReplicaID, _ call: UInt64) -> [Core.Output] {
+            let reply = ReplicaReply(promised: 1, position: core.record.position, isGranted: true, heedsPause: true)
+            return core.at(.seconds(seconds)) { $0.replied(reply, from: replica, call: call) }
+        }
+
+        /// One that has kept its caller waiting answers.
+        mutating func answerLate(_ replica: ReplicaID) {
+            guard let call = unanswered.removeValue(forKey: replica) else { return }
+            _ = answer(of: replica, call)
+        }
+
+        mutating func wait(until end: Double, available: [ReplicaID], away: [ReplicaID: Double] = [:]) {
+            while seconds < end {
+                seconds = min(end, seconds + max(0.1, core.tickPause / .seconds(1)))
+                let now = seconds
+                step { $0.tick(available: available, away: away.mapValues { .seconds(now - $0) }) }
+            }
+        }
+
+        func follower(_ replica: ReplicaID) -> Follower<SimulatedContent>? {
+            guard case .primary(let primary) = core.role else { return nil }
+            return primary.followers[replica]
+        }
+    }
+
+    /// Nothing has been stored for a minute, and the standbys were called some seconds ago.
+    private func story() throws -> Story {
+        var story = Story(own, [left, right], at: start)
+        story.step { $0.begin() }
+        story.wait(until: 60, available: [left, right])
+        while try #require(story.follower(left)).lastHeard < story.core.now {
+            story.wait(until: story.seconds + 0.1, available: [left, right])
+        }
+        story.seconds += 8
+        #expect(try #require(story.follower(left)).pause == .seconds(9))
+        return story
+    }
+
+    @Test func `what is stored after a quiet time has not waited since that began`() throws {
+        var story = try story()
+        let now = Duration.seconds(story.seconds)
+        story.answering = []
+        let head = try #require(story.core.record.position).number
+        story.step { $0.propose(SimulatedContent([]), proposal: 1) }
+        guard case .primary(let primary) = story.core.role else { throw CancellationError() }
+        #expect(primary.committed == head && story.core.record.position?.number == head + 1)
+        #expect(try #require(primary.headTimes.last(upTo: head)) == now)
+    }
+
+    @Test func `a standby that needs no call counts as there when others are called again`() throws {
+        var story = try story()
+        story.answering = []
+        story.step { $0.stir() }
+        story.step { $0.tick(available: [left, right]) }
+        #expect(story.unanswered.keys.sorted() == [left, right], "they are called at once")
+        for replica in [left, right] {
+            #expect(try #require(story.follower(replica)).isInReach(story.core.policy, .seconds(story.seconds)))
+        }
+        // Not for ever.
+        story.seconds += 5
+        #expect(try !#require(story.follower(left)).isInReach(story.core.policy, .seconds(story.seconds)))
+    }
+
+    @Test func `a standby whose link is in doubt counts as there for a second`() throws {
+        var story = try story()
+        story.answering = []
+        story.step { $0.doubted(left) }
+        let (now, policy) = (story.seconds, story.core.policy)
+        let doubted = try #require(story.follower(left))
+        #expect(doubted.isInReach(policy, .seconds(now + 0.9)) && !doubted.isInReach(policy, .seconds(now + 1.1)))
+        #expect(try #require(story.follower(right)).isInReach(policy, .seconds(now + 1.1)))
+    }
+
+    @Test func `a restarted standby takes nobody else's vote while the other one is asked`() throws {
+        var story = try story()
+        let goodbye = story.seconds
+        story.answering = []
+        story.step {
+            $0.stir()
+            $0.tick(available: [right], away: [left: .zero])
+        }
+        #expect(story.core.needs(left), "the other one has not been heard for eight seconds")
+        story.wait(until: goodbye + 0.5, available: [right], away: [left: goodbye])
+        #expect(story.sets.isEmpty)
+        story.answerLate(right)
+        #expect(!story.core.needs(left) && story.sets.isEmpty)
+    }
+
+    @Test func `a primary that goes waits for the slower of two standbys`() throws {
+        var story = try story()
+        let goodbye = story.seconds
+        story.answering = [left]
+        story.step { $0.isLeaving = true }
+        story.step { $0.stir() }
+        story.wait(until: goodbye + 0.5, available: [left, right])
+        #expect(story.sets.isEmpty && story.core.needsSuccessor)
+        story.answerLate(right)
+        story.wait(until: goodbye + 1.5, available: [left, right])
+        #expect(story.sets.isEmpty && !story.core.needsSuccessor, "the two decide by themselves")
+    }
+
+    @Test func `a primary that goes leaves its journal to the one that answers`() throws {
+        var story = try story()
+        let goodbye = story.seconds
+        story.answering = [left]
+        story.step { $0.isLeaving = true }
+        story.step { $0.stir() }
+        story.wait(until: goodbye + 1.5, available: [left, right])
+        #expect(story.sets.first?.members == [left])
+    }
+
+    @Test func `a primary that was held up for a moment is not replaced when its link is well again`() {
+        func standby() -> Core {
+            var core = Core(
+                own,
+                record: ReplicaRecord(
+                    promised: 1, promisedTo: left, position: start, set: ReplicaSet(members: [own, left, right])),
+                recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+            let append = AppendRequest<SimulatedContent>(
+                term: 1, primary: left, previous: start, batches: [], head: start, pause: 9000)
+            _ = core.at(.seconds(100)) { $0.receive(.append(append), ticket: 1) }
+            return core
+        }
+        func stands(_ core: Core, at second: Double) -> Bool {
+            var core = core
+            return core.at(.seconds(second)) { $0.tick(available: []) }.contains {
+                if case .send = $0 { true } else { false }
+            }
+        }
+        var core = standby()
+        _ = core.at(.seconds(103)) { $0.doubted(left) }
+        #expect(!stands(core, at: 105.9) && stands(core, at: 106))
+        _ = core.at(.seconds(104)) { $0.trusted(right) }
+        #expect(stands(core, at: 106), "that is another one")
+        _ = core.at(.seconds(104)) { $0.trusted(left) }
+        #expect(!stands(core, at: 113.9) && stands(core, at: 114))
+    }
+
+    @Test func `an empty copy of which nobody wants to know is given up, and is kept while somebody may`() {
+        var core = Core(
+            own, record: ReplicaRecord(), recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+        func isGivenUp(at second: Double) -> Bool {
+            core.at(.seconds(second)) { $0.tick(available: []) }.contains {
+                if case .close(.unneeded) = $0 { true } else { false }
+            }
+        }
+        #expect(!isGivenUp(at: 11) && !isGivenUp(at: 590))
+        #expect(isGivenUp(at: 611))
+    }
+}
