@@ -44,6 +44,8 @@ struct Follower<Content: LogContent>: Sendable {
     var share: Int?
     /// Since when there has been no room for more of this journal; `nil` where there is.
     var shortSince: Duration?
+    /// When it last refused something because there was no room.
+    var lastRefused: Duration?
     /// Whether it can be told that calls come more seldom.
     var heedsPause = false
     /// How much longer than usual the next call may take: as the call under way says, and as the last one that was answered said.
@@ -81,9 +83,15 @@ struct Follower<Content: LogContent>: Sendable {
     /// - Parameter held: how many bytes the primary's journal holds.
     mutating func noteRoom(_ reply: ReplicaReply, held: Int, at now: Duration) {
         (isFull, share, wasDamaged) = (reply.isFull, reply.share, reply.wasDamaged == true)
-        let isShort = isFull || share.map { $0 - held < $0 / 16 } ?? false
+        if isFull { lastRefused = now }
+        // Small entries, and calls without any, get through where there is no room for more.
+        let wasRefused = lastRefused.map { now - $0 < Follower.refusalTime } ?? false
+        let isShort = wasRefused || share.map { $0 - held < $0 / 16 } ?? false
         shortSince = isShort ? shortSince ?? now : nil
     }
+
+    /// For how long one that has refused something counts as short of room.
+    private static var refusalTime: Duration { .seconds(10) }
 
     /// Batches that were sent to it are stored.
     mutating func noteStored(in time: Duration) {

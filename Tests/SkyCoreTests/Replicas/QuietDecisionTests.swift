@@ -196,4 +196,23 @@ struct QuietDecisionTests {
         #expect(!isGivenUp(at: 11) && !isGivenUp(at: 590))
         #expect(isGivenUp(at: 611))
     }
+
+    @Test func `one that has refused something is short of room for a while, also when it takes small things`() {
+        var follower = Follower<SimulatedContent>(lastGranted: .zero, lastHeard: .zero)
+        func heard(at second: Double, isFull: Bool) {
+            follower.noteRoom(
+                ReplicaReply(promised: 1, position: start, isGranted: !isFull, isFull: isFull), held: 1,
+                at: .seconds(second))
+        }
+        heard(at: 1, isFull: false)
+        #expect(follower.shortSince == nil)
+        heard(at: 2, isFull: true)
+        heard(at: 3, isFull: false)
+        #expect(follower.shortSince == .seconds(2) && !follower.isFull)
+        heard(at: 4, isFull: true)
+        heard(at: 13, isFull: false)
+        #expect(follower.shortSince == .seconds(2))
+        heard(at: 14, isFull: false)
+        #expect(follower.shortSince == nil)
+    }
 }

@@ -307,7 +307,9 @@ extension SimulatedReplicas {
             let backups = hosts[host].backups.filter {
                 $0.disk.id == hosts[host].disk.id && $0.disk.record.set.members.count > 1
             }
-            guard isDecided, mayLose(host, isForgetting: true), let backup = backups.randomElement(using: &random)
+            // The members that the backup names decide when it is back.
+            guard isDecided, let backup = backups.randomElement(using: &random),
+                mayLose(host, isForgetting: true, alsoOf: [backup.disk.record.set])
             else { return }
             seen.insert(.diskPutBack)
             crash(host)
@@ -356,7 +358,7 @@ extension SimulatedReplicas {
     ///
     /// - Parameter isForgetting: whether the disk is to come back as it was earlier. What it has acknowledged counts as published then:
     ///   a primary that was frozen meanwhile finds that answer, and nobody is left who knows that it holds no more.
-    private func mayLose(_ host: Int, isForgetting: Bool = false) -> Bool {
+    private func mayLose(_ host: Int, isForgetting: Bool = false, alsoOf others: [ReplicaSet] = []) -> Bool {
         var published = published
         if isForgetting, hosts[host].process?.core.isPrimary != true, let position = hosts[host].disk.record.position,
             contains(position, published)
@@ -365,7 +367,7 @@ extension SimulatedReplicas {
         }
         let sets =
             hosts.compactMap { $0.disk.record.position == nil ? nil : $0.disk.record.set } + [publishedSet]
-            + hosts.flatMap { $0.process?.core.setsUnderWay ?? [] }
+            + hosts.flatMap { $0.process?.core.setsUnderWay ?? [] } + others
         return sets.allSatisfy { set in
             set.survives(
                 losing: hosts[host].disk.id, isForgetting: isForgetting,
