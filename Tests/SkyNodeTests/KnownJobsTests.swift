@@ -216,6 +216,7 @@ struct KnownJobsTests {
         func job(_ id: UInt64, isDone: Bool = false, hasCopies: Bool = true) -> JobListing {
             var job = self.job(id, term: hasCopies ? 1 : nil)
             job.state = isDone ? .done : nil
+            if hasCopies { job.copies?.copies = [CopyState(hasVote: true)] }
             return job
         }
         let drained = DrainedJobs(

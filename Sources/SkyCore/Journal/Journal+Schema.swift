@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
+import NIOConcurrencyHelpers
 import Transport
 
 extension Journal {
@@ -233,10 +234,24 @@ extension DatabaseQueue {
     func uninterrupted<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await withUnsafeThrowingContinuation { continuation in
+        let statements = Statements(body)
+        return try await withUnsafeThrowingContinuation { continuation in
             asyncWriteWithoutTransaction { database in
-                continuation.resume(with: Result { try body(database) })
+                continuation.resume(with: statements.run(in: database))
             }
+        }
+    }
+
+    /// What is to be run once. Nothing of it is left when it has been: the last owner of a journal is never its own thread, which could
+    /// not wait there until it is closed.
+    private final class Statements<Value: Sendable>: Sendable {
+        private let body: NIOLockedValueBox<(@Sendable (Database) throws -> Value)?>
+
+        init(_ body: @escaping @Sendable (Database) throws -> Value) { self.body = NIOLockedValueBox(body) }
+
+        func run(in database: Database) -> Result<Value, any Error> {
+            guard let body = body.withLockedValue({ $0.take() }) else { return .failure(CancellationError()) }
+            return Result { try body(database) }
         }
     }
 

@@ -400,6 +400,10 @@ package final class Journal: Sendable {
         return try Journal(in: folder, limits: limits)
     }
 
+    /// The file is closed before the lock on its folder is gone. A statement that is just ending would close it later otherwise, when
+    /// another one may have opened it.
+    deinit { end() }
+
     /// Closes the file. Nothing can be read or stored from now on.
     func end() {
         // An error would mean that a statement is under way, which then ends the file when it is done.
