@@ -15,6 +15,18 @@ struct LabTests {
         try await lab.until(within: 30, "all nodes list all") { lab in all.allSatisfy { lab.list(of: $0) == all } }
     }
 
+    /// Stops a host's node, and waits until nothing listens at its port any more: a node that leaves answers questions until it has
+    /// been let go.
+    private func stop(_ host: String, _ lab: Lab) async throws {
+        try await lab.command("stop \(host)")
+        let (end, port) = (ContinuousClock.now + .seconds(30), String(7420, radix: 16, uppercase: true))
+        while try await lab.attempt("run \(host) grep :\(port) /proc/net/tcp").0.contains(where: { $0.contains(" 0A ") }
+        ) {
+            guard ContinuousClock.now < end else { throw LabFailure(reason: "\(host) does not stop") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// The first event of these kinds that `observer` reports on `name` since a moment.
     private func word(
         _ lab: Lab, _ observer: String, _ name: String, _ events: Set<String>, since: Double
@@ -243,12 +255,12 @@ struct LabTests {
 
             let folder = try ScratchFolder()
             #expect(try await Skynode.run("key", "new", "--output", folder.file("other")).status == 0)
-            try await lab.command("stop h3")
+            try await stop("h3", lab)
             try await lab.command("start h3 -- --cluster-key \(folder.file("other"))")
             let foreign = try await problems("h1")
             #expect(
                 foreign.count == 1 && foreign[0].contains("nodes with another cluster key at 10.83.0.3"), "\(foreign)")
-            try await lab.command("stop h3")
+            try await stop("h3", lab)
             try await lab.command("start h3 -- --advertise 10.99.0.3:7420")
             let astray = try await problems("h1")
             #expect(astray.contains { $0.contains("h3 cannot be reached: 10.99.0.3:7420") }, "\(astray)")
