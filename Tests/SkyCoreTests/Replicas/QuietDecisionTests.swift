@@ -85,6 +85,15 @@ struct QuietDecisionTests {
         return story
     }
 
+    /// Its node is about to go, and one of the two standbys answers.
+    private func leaving() throws -> Story {
+        var story = try story()
+        story.answering = [left]
+        story.step { $0.isLeaving = true }
+        story.step { $0.stir() }
+        return story
+    }
+
     @Test func `what is stored after a quiet time has not waited since that began`() throws {
         var story = try story()
         let now = Duration.seconds(story.seconds)
@@ -136,11 +145,8 @@ struct QuietDecisionTests {
     }
 
     @Test func `a primary that goes waits for the slower of two standbys`() throws {
-        var story = try story()
+        var story = try leaving()
         let goodbye = story.seconds
-        story.answering = [left]
-        story.step { $0.isLeaving = true }
-        story.step { $0.stir() }
         story.wait(until: goodbye + 0.5, available: [left, right])
         #expect(story.sets.isEmpty && story.core.needsSuccessor)
         story.answerLate(right)
@@ -149,11 +155,8 @@ struct QuietDecisionTests {
     }
 
     @Test func `a primary that goes leaves its journal to the one that answers`() throws {
-        var story = try story()
+        var story = try leaving()
         let goodbye = story.seconds
-        story.answering = [left]
-        story.step { $0.isLeaving = true }
-        story.step { $0.stir() }
         story.wait(until: goodbye + 1.5, available: [left, right])
         #expect(story.sets.first?.members == [left])
     }
