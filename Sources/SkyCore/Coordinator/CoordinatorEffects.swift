@@ -19,8 +19,6 @@ struct CoordinatorEffects: Sendable {
     static let lookUpLimit = 32
     /// Pause before the journal is tried again.
     static let journalPause = Duration.seconds(1)
-    /// After how many such pauses the journal's share of the room is looked at.
-    private static let shareRounds = 5
 
     /// Where this node has one event loop, it works on it, like the coordinator (`ClusterActor.worksOnLoop`).
     func run(_ effects: AsyncStream<CoordinatorEffect>) async {
@@ -57,13 +55,12 @@ struct CoordinatorEffects: Sendable {
         // What the journal holds is known from its next entry on only.
         if let found = try? await store.append([], ran: nil) { await coordinator.whenLocal { $0.stored([], found) } }
         let copies = await coordinator.whenLocal { $0.copies } ?? nil
-        var (rounds, isWaiting) = (0, false)
-        while (try? await Task.sleep(for: CoordinatorEffects.journalPause)) != nil {
+        var seen = 0
+        while !Task.isCancelled {
+            // An idle node is woken as seldom as its copies are looked at. Where much happens, once in a while is enough.
+            let began = ContinuousClock.now
+            seen = await replica.reports(after: seen)
             let error = copies?.waiting(of: replica)
-            rounds += 1
-            // An idle node has the coordinator's thread sleep meanwhile.
-            guard error != nil || isWaiting || rounds % CoordinatorEffects.shareRounds == 0 else { continue }
-            isWaiting = error != nil
             await coordinator.whenLocal { coordinator in
                 coordinator.lookAtShare()
                 if let error {
@@ -71,6 +68,10 @@ struct CoordinatorEffects: Sendable {
                 } else if coordinator.core.writeAhead.failure != nil {
                     coordinator.updateCore { $0.journalRecovered() }
                 }
+            }
+            let waited = ContinuousClock.now - began
+            if waited < CoordinatorEffects.journalPause {
+                try? await Task.sleep(for: CoordinatorEffects.journalPause - waited)
             }
         }
     }

@@ -77,6 +77,9 @@ actor Replica {
     /// Whether a standby is being asked to take over.
     private var isHandingOver = false
     private let reported = NIOLockedValueBox<Report?>(nil)
+    /// How many reports have been made, and what ends the wait for the next one.
+    private var reports = 0
+    private var nextReport = Latch()
 
     /// What a replica is told of the others with each tick.
     struct Others: Sendable {
@@ -160,6 +163,7 @@ actor Replica {
     func end() {
         hasEnded = true
         sooner.open()
+        nextReport.open()
         effectsInput.finish()
         eventsInput.finish()
     }
@@ -199,6 +203,17 @@ actor Replica {
     private func updateReport() {
         let report = makeReport()
         reported.withLockedValue { $0 = report }
+        reports += 1
+        nextReport.open()
+        nextReport = Latch()
+    }
+
+    /// Waits for a report that comes after the first `seen`, and returns how many there are then. A report comes with each tick, as
+    /// seldom as that: whoever wants to know how the copies are need not look by a clock of its own. Ends early where the replica
+    /// has ended or the task is cancelled.
+    func reports(after seen: Int) async -> Int {
+        while reports == seen, !hasEnded, !Task.isCancelled { await nextReport.wait() }
+        return reports
     }
 
     // MARK: - Events
