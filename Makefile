@@ -19,7 +19,7 @@ RELEASE = --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -gnone -Xcxx -g0
 TEST = SWIFT="$(SWIFT)" Tests/run.sh
 FORMATTED = Package.swift Sources Tests Fuzzing Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: all setup build release deb machines test steady peers fuzz tsan tsan-losses simulation job-simulation mutations kill-rounds chaos losses evenings many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
+.PHONY: all setup build release deb machines test steady peers fuzz tsan tsan-losses simulation job-simulation mutations kill-rounds chaos losses evenings cluster-soak many-nodes build-benchmark job-benchmark scan-benchmark wire-benchmark sizing start-benchmark takeover-benchmark copies-benchmark epochs epoch-kinds separation sharpness docs demo headline upgrade-trial slurm-trial container-trial kubernetes-check prometheus-check api-check lab benchmark soak format lint clean
 
 all: build
 
@@ -131,6 +131,12 @@ losses: release
 evenings: release
 	@deploy/setup.sh --lab
 	@python3 -B Tests/Chaos/evenings.py $(OPTIONS)
+
+# Five hosts that may keep 60 MB each, three persons with credentials, forty faults, two hours: nobody is refused without a reason that
+# is so and ends, and lists of jobs are complete; as root. make cluster-soak OPTIONS="--rounds 6 --minutes 20 --seed 1" or "--quick"
+cluster-soak: release
+	@deploy/setup.sh --lab
+	@python3 -B Tests/Chaos/soak.py $(OPTIONS)
 
 # A hundred nodes on this machine: how soon they know each other, what they need; docs/BENCHMARKS.md
 many-nodes: release

@@ -17,6 +17,9 @@ GROUPS = {
     "kill": "process", "power": "process", "freeze": "process", "cut": "network", "oneway": "network", "loss": "network",
     "disk": "disk", "clock": "clock",
 }  # fmt: skip
+# What is asked for by name only: off (ended in order, and started again), damage (killed, a copy that it keeps is damaged, and
+# started again).
+NAMED = {"off": "process", "damage": "process"}
 # Of clocks that differ by more than an hour nodes refuse each other's certificates until that is mended.
 JUMPS = [-400 * 86400, -86400, -3600, -60, 60, 3000, 7200, 86400, 40 * 86400]
 LOSS = 30
@@ -94,6 +97,15 @@ class Execution:
         match fault.kind:
             case "kill":
                 self._kill(host)
+            case "off":
+                if host in self.hosts.daemons():
+                    self.hosts.tell(f"stop {host}")
+                self.dead.add(host)
+            case "damage":
+                self._kill(host)
+                for copy in self.hosts.copies(host)[:1]:
+                    with copy.open("r+b") as file:
+                        file.write(bytes(100))
             case "power":
                 self.power_cut(host)
                 self._kill(host)
@@ -133,7 +145,10 @@ class Execution:
     def _end(self, fault: Fault) -> None:
         host = fault.host
         match fault.kind:
-            case "kill" | "power":
+            case "kill" | "power" | "off" | "damage":
+                # One that is switched off in order may take its time.
+                while host in self.hosts.daemons():
+                    time.sleep(0.1)
                 self.hosts.tell(f"start {host}")
                 self.dead.discard(host)
             case "freeze":

@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,9 +26,10 @@ class LabError(Exception):
 
 
 class Hosts:
-    """`count` hosts h1, h2, ... with a node on each. Only h1 sees what is in `private`."""
+    """`count` hosts h1, h2, ... with a node on each, which is given the further `options` of serve. Only h1 sees what is in
+    `private`."""
 
-    def __init__(self, program: Path, folder: Path, count: int, slots: int) -> None:
+    def __init__(self, program: Path, folder: Path, count: int, slots: int, options: Sequence[object] = ()) -> None:
         self.program = program
         self.folder = folder
         self.names = [f"h{number}" for number in range(1, count + 1)]
@@ -42,7 +44,8 @@ class Hosts:
         self.lab = subprocess.Popen(
             [ROOT / "Tests/Trials/lab/lab.sh", "--inside", folder, "--hosts", str(count), "--slots", str(slots)]
             + ["--program", self._wrapper(), "--files", self.private, "--"]
-            + ["--http", f"0.0.0.0:{HTTP_PORT}", "--http-token", token_file, "--cache-size", "16M", "--log-level", "info"],
+            + ["--http", f"0.0.0.0:{HTTP_PORT}", "--http-token", token_file, "--cache-size", "16M", "--log-level", "info"]
+            + list(map(str, options)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -140,6 +143,10 @@ class Hosts:
 
     def free_disk(self, name: str) -> None:
         (self.folder / name / "filler").unlink(missing_ok=True)
+
+    def copies(self, name: str) -> list[Path]:
+        """The journals of others that the host's node keeps copies of."""
+        return sorted((self.folder / name).glob("copies/*/journal.sqlite"))
 
     def wipe_disk(self, name: str) -> None:
         """What the host's node has stored is gone. The node was killed; what belonged to it may still be about to end."""

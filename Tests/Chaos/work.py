@@ -19,8 +19,8 @@ FAILED = 1
 NO_CLUSTER = 3
 
 
-def synthesize(program: Path, frame: Path, side: int, seed: int) -> None:
-    size = ["--width", str(side), "--height", str(side)]
+def synthesize(program: Path, frame: Path, side: int, seed: int, stars: int | None = None) -> None:
+    size = ["--width", str(side), "--height", str(side)] + (["--stars", str(stars)] if stars else [])
     subprocess.run([program, "synthesize", frame, *size, "--seed", str(seed)], check=True, capture_output=True)
 
 

@@ -107,9 +107,9 @@ extension SimulatedReplicas {
     }
 
     mutating func step(_ host: Int, _ event: (inout Core) -> Void) {
-        guard let process = hosts[host].process else { return }
-        let time = process.clock + (now - process.start)
-        for output in hosts[host].process?.core.at(time, event) ?? [] { carryOut(output, at: host, process.number) }
+        // A second reference to what the process keeps would have it copied at each step.
+        guard let (number, time) = hosts[host].process.map({ ($0.number, $0.clock + (now - $0.start)) }) else { return }
+        for output in hosts[host].process?.core.at(time, event) ?? [] { carryOut(output, at: host, number) }
     }
 
     private mutating func carryOut(_ output: Core.Output, at host: Int, _ process: Int) {
