@@ -57,13 +57,10 @@ enum LinkCause: Hashable {
         switch self {
         case .key:
             person.map {
-                "the credential is of another cluster key: have one issued under this one (skynode key issue \($0.name))"
+                "the credential is of another cluster key: have one issued under this one (\($0.issueCommand))"
             }
                 ?? "copy one key file to both machines; skynode key show FILE compares them"
-        case .credential:
-            person.map {
-                "have another credential issued, on a machine with the cluster key: skynode key issue \($0.name)"
-            }
+        case .credential: person?.renewal
         case .clock: "set the clocks of both machines by NTP"
         case .user: "give both the same key, or run both as one user"
         case .version: "install one version on both"

@@ -65,7 +65,7 @@ public struct Credential: Sendable {
 
     /// - Throws: `SecurityError` where its time is over or has not come yet.
     func checkTime(_ now: Date) throws(SecurityError) {
-        try certificate.checkTime(now, of: "the \(self)", else: "have another one issued with: skynode key issue")
+        try certificate.checkTime(now, of: "the \(self)", else: person.renewal)
     }
 
     /// The certificate as the nodes see it.

@@ -47,5 +47,11 @@ public struct Person: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The word for the role in certificates, commands and lists.
     public var roleName: String { role == .operator ? "operator" : "user" }
 
+    /// The command that makes this person a credential.
+    package var issueCommand: String { "skynode key issue \(role == .operator ? "--role operator " : "")\(name)" }
+
+    /// What a person does whose credential does not count any more.
+    package var renewal: String { "have another credential issued, on a machine with the cluster key: \(issueCommand)" }
+
     public var description: String { "\(roleName) \(name)" }
 }

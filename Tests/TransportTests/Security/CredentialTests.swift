@@ -48,6 +48,7 @@ import Testing
             try TLSContexts(.credential(credential), node: .random(), now: credential.validUntil + 1)
         }
         #expect(error?.description.contains("the credential of user alice expired on") == true)
+        #expect(error?.description.hasSuffix("on a machine with the cluster key: skynode key issue alice") == true)
     }
 
     @Test func `a damaged or patched one is refused`() throws {
