@@ -82,6 +82,14 @@ import Testing
         #expect(reports.note(nil, of: "b") == "The job goes on." && reports.note(nil, of: "b") == nil)
     }
 
+    @Test func `a job that ends while it is paused does not go on`() {
+        var reports = PauseReports()
+        #expect(reports.note("no room", of: "a") != nil && reports.note("no room", of: "b") == nil)
+        #expect(reports.note(nil, of: "a", hasEnded: true) == nil)
+        #expect(reports.note("no room", of: "b", hasEnded: true) == nil)
+        #expect(reports.note("no room", of: "c") == "paused: no room", "the next pause is said again")
+    }
+
     @Test func `a line for a log shows the remaining time`() {
         #expect(ProgressLines().plainLine(status()).hasSuffix("2.0 tasks/s   about 15 s left"))
     }

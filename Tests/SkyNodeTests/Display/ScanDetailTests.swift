@@ -122,6 +122,10 @@ struct ScanDetailTests {
         #expect(lines([completed], paused: "no room") == ["completed", "paused"])
         #expect(lines([completed], paused: "no room") == ["completed"])
         #expect(lines([completed, .ended(ScanFixture.report())], paused: nil) == ["resumed", "completed", "ended"])
+        #expect(lines([], paused: "no room") == ["paused"])
+        #expect(
+            lines([.ended(ScanFixture.report(.cancelled))], paused: nil) == ["ended"],
+            "a job that is cancelled does not go on")
     }
 
     // MARK: - The live picture

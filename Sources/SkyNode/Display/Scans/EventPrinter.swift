@@ -33,13 +33,20 @@ struct EventPrinter: Sendable {
         } else {
             for event in batch.events { line(event.kind).map { display.say($0) } }
         }
-        display.show(batch.status, of: subject)
+        display.show(batch.status, of: subject, hasEnded: end(in: batch) != nil)
     }
 
-    /// What programs get. Where a job goes on again, it did so before what is told of it: its end comes last.
+    /// How the job has ended, if it has.
+    private func end(in batch: EventBatch) -> JobReport.State? {
+        for case .ended(let report) in batch.events.lazy.map(\.kind) { return report.state }
+        return nil
+    }
+
+    /// What programs get. Where a job goes on again, it did so before what is told of it: its end comes last. One that was cancelled
+    /// did not go on.
     func lines(_ batch: EventBatch) -> [String] {
         var lines = batch.events.compactMap { try? JSONLine.encode(EventLine($0, subject: subject)) }
-        if let line = pauseLine(batch.status) {
+        if let line = pauseLine(batch.status), end(in: batch) != .cancelled {
             lines.insert(line, at: batch.status.paused == nil ? 0 : lines.count)
         }
         return lines

@@ -10,12 +10,13 @@ struct PauseReports {
     /// - Parameters:
     ///   - reason: why the job is paused; `nil` where it goes on.
     ///   - subject: which job it is.
+    ///   - hasEnded: whether the job has ended. One that was cancelled while it was paused does not go on.
     /// - Returns: a line where that has changed; otherwise `nil`.
-    mutating func note(_ reason: String?, of subject: String) -> String? {
-        guard let reason else {
+    mutating func note(_ reason: String?, of subject: String, hasEnded: Bool = false) -> String? {
+        guard let reason, !hasEnded else {
             guard paused.remove(subject) != nil, paused.isEmpty else { return nil }
             self.reason = nil
-            return "The job goes on."
+            return hasEnded ? nil : "The job goes on."
         }
         paused.insert(subject)
         guard reason != self.reason else { return nil }

@@ -52,12 +52,14 @@ final class ProgressDisplay: Sendable {
     /// Shows everything to people, and nothing where programs read.
     convenience init(_ format: OutputFormat) { self.init(format == .json ? .nothing : .progress) }
 
-    /// - Parameter subject: tells apart jobs that are shown in turn.
-    func show(_ status: JobStatus, of subject: String? = nil) {
+    /// - Parameters:
+    ///   - subject: tells apart jobs that are shown in turn.
+    ///   - hasEnded: whether the job has ended.
+    func show(_ status: JobStatus, of subject: String? = nil, hasEnded: Bool = false) {
         guard scope > .nothing else { return }
         state.withLockedValue { state in
             guard !state.isFinished else { return }
-            if let line = state.pauses.note(status.paused, of: subject ?? "") {
+            if let line = state.pauses.note(status.paused, of: subject ?? "", hasEnded: hasEnded) {
                 erase(&state)
                 terminal.say(line)
                 state.lastDrawn = nil
