@@ -138,6 +138,19 @@ import Testing
         #expect(findings.count == 6)
     }
 
+    @Test func `a node that stops while it is looked at is no problem`() throws {
+        var survey = try survey(answered: false)
+        let goodbye = Beacon(
+            .goodbye, cluster: ClusterMark(name: 1, key: 1), node: other, sequence: 2, sent: 1_000_000, validity: 30,
+            port: 0, name: "boris", places: [.source])
+        let source = try SocketAddress(ipAddress: "10.0.0.2", port: 40_000)
+        survey.heard(.success(goodbye), from: source, wall: 1_000_000, at: .seconds(2))
+        var examination = examination(survey, members: [own])
+        examination.trials[address] = .init(address: address, isSeed: false, failure: "no answer")
+        #expect(problems(examination).isEmpty)
+        #expect(examination.findings.contains { $0.level == .note && $0.text.contains("has said goodbye") })
+    }
+
     @Test func `an address that cannot be reached is reported with the reason`() throws {
         var examination = examination(try survey())
         examination.trials[address] = .init(address: address, isSeed: false, failure: "no answer")

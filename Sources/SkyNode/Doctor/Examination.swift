@@ -239,6 +239,8 @@ struct Examination {
     ) -> [Finding] {
         let sources = neighbour.sources.map(\.description).sorted().joined(separator: ", ")
         let name = "\(neighbour.name) (\(node), from \(sources))"
+        // What it answered before, and whether it can be reached now, says nothing.
+        guard !neighbour.hasLeft else { return [.note("\(name) has said goodbye: it is stopping")] }
         var findings: [Finding] = []
         findings.append(
             neighbour.answers

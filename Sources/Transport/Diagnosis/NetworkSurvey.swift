@@ -26,6 +26,8 @@ package struct NetworkSurvey: Sendable {
         package var answers: Bool { answered.count >= 2 }
         /// How far its clock is ahead of this machine's (behind, where negative), in milliseconds.
         package var clock: Int64
+        /// Whether it has said goodbye since.
+        package var hasLeft = false
     }
 
     /// Somebody whose datagrams do not count, and why.
@@ -87,8 +89,12 @@ package struct NetworkSurvey: Sendable {
                 ways[path]?.isHeard = true
             }
         case .success(let beacon):
+            guard beacon.kind != .goodbye else {
+                neighbours[beacon.node]?.hasLeft = true
+                return
+            }
             // A sender that only asks is not a node.
-            guard beacon.port > 0, beacon.kind != .goodbye else { return }
+            guard beacon.port > 0 else { return }
             heard(beacon, at: address, from: source, wall: wall, now: now)
         }
     }
