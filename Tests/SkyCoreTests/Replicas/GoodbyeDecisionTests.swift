@@ -11,56 +11,8 @@ struct GoodbyeDecisionTests {
     private let right = ReplicaID(rawValue: 3)
     private let start = LogPosition(term: 1, number: 7, hash: 99)
 
-    /// A primary with two standbys that have everything and answer whatever they are sent.
-    private struct Story {
-        var core: Core
-        /// Those that answer.
-        var answering: Set<ReplicaID>
-        var seconds = 0.0
-        private(set) var sets: [ReplicaSet] = []
-        private(set) var closure: ReplicaClosure?
-
-        init(_ own: ReplicaID, _ others: [ReplicaID], at start: LogPosition) {
-            core = Core(
-                own,
-                record: ReplicaRecord(
-                    promised: 1, promisedTo: own, position: start, set: ReplicaSet(members: [own] + others)),
-                recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
-            answering = Set(others)
-        }
-
-        mutating func step(_ event: (inout Core) -> Void) {
-            var outputs = core.at(.seconds(seconds), event)
-            while let output = outputs.first {
-                outputs.removeFirst()
-                switch output {
-                case .write(let write):
-                    if case .append(let batches, _, _) = write { sets += batches.compactMap(\.set) }
-                    outputs += core.at(.seconds(seconds)) { $0.wrote(true) }
-                case .send(.append(let request), let replica, let call) where answering.contains(replica):
-                    let position = request.batches.last?.position ?? request.head
-                    let reply = ReplicaReply(promised: 1, position: position, isGranted: true)
-                    outputs += core.at(.seconds(seconds)) { $0.replied(reply, from: replica, call: call) }
-                case .send(_, let replica, let call):
-                    outputs += core.at(.seconds(seconds)) { $0.failed(to: replica, call: call) }
-                case .close(let closure): self.closure = closure
-                default: break
-                }
-            }
-        }
-
-        /// Time passes, with ticks ten times a second.
-        mutating func wait(until end: Double, available: [ReplicaID], away: [ReplicaID: Double] = [:]) {
-            while seconds < end {
-                seconds += 0.1
-                let now = seconds
-                step { $0.tick(available: available, away: away.mapValues { .seconds(now - $0) }) }
-            }
-        }
-    }
-
-    private func story() -> Story {
-        var story = Story(own, [left, right], at: start)
+    private func story() -> PrimaryStory {
+        var story = PrimaryStory(own, [left, right], at: start)
         story.step { $0.begin() }
         story.wait(until: 1, available: [left, right])
         return story

@@ -11,70 +11,9 @@ struct QuietDecisionTests {
     private let right = ReplicaID(rawValue: 3)
     private let start = LogPosition(term: 1, number: 7, hash: 99)
 
-    /// A primary with two standbys, which has nothing to store.
-    private struct Story {
-        var core: Core
-        var answering: Set<ReplicaID>
-        var seconds = 0.0
-        var unanswered: [ReplicaID: UInt64] = [:]
-        private(set) var sets: [ReplicaSet] = []
-
-        init(_ own: ReplicaID, _ others: [ReplicaID], at start: LogPosition) {
-            core = Core(
-                own,
-                record: ReplicaRecord(
-                    promised: 1, promisedTo: own, position: start, set: ReplicaSet(members: [own] + others)),
-                recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
-            answering = Set(others)
-        }
-
-        mutating func step(_ event: (inout Core) -> Void) {
-            var outputs = core.at(.seconds(seconds), event)
-            while let output = outputs.first {
-                outputs.removeFirst()
-                switch output {
-                case .write(let write):
-                    if case .append(let batches, _, _) = write { sets += batches.compactMap(\.set) }
-                    outputs += core.at(.seconds(seconds)) { $0.wrote(true) }
-                case .send(.append, let replica, let call):
-                    if answering.contains(replica) {
-                        outputs += answer(of: replica, call)
-                    } else {
-                        unanswered[replica] = call
-                    }
-                default: break
-                }
-            }
-        }
-
-        private mutating func answer(of replica: ReplicaID, _ call: UInt64) -> [Core.Output] {
-            let reply = ReplicaReply(promised: 1, position: core.record.position, isGranted: true, heedsPause: true)
-            return core.at(.seconds(seconds)) { $0.replied(reply, from: replica, call: call) }
-        }
-
-        /// One that has kept its caller waiting answers.
-        mutating func answerLate(_ replica: ReplicaID) {
-            guard let call = unanswered.removeValue(forKey: replica) else { return }
-            _ = answer(of: replica, call)
-        }
-
-        mutating func wait(until end: Double, available: [ReplicaID], away: [ReplicaID: Double] = [:]) {
-            while seconds < end {
-                seconds = min(end, seconds + max(0.1, core.tickPause / .seconds(1)))
-                let now = seconds
-                step { $0.tick(available: available, away: away.mapValues { .seconds(now - $0) }) }
-            }
-        }
-
-        func follower(_ replica: ReplicaID) -> Follower<SimulatedContent>? {
-            guard case .primary(let primary) = core.role else { return nil }
-            return primary.followers[replica]
-        }
-    }
-
     /// Nothing has been stored for a minute, and the standbys were called some seconds ago.
-    private func story() throws -> Story {
-        var story = Story(own, [left, right], at: start)
+    private func story() throws -> PrimaryStory {
+        var story = PrimaryStory(own, [left, right], at: start, heedPauses: true)
         story.step { $0.begin() }
         story.wait(until: 60, available: [left, right])
         while try #require(story.follower(left)).lastHeard < story.core.now {
@@ -86,7 +25,7 @@ struct QuietDecisionTests {
     }
 
     /// Its node is about to go, and one of the two standbys answers.
-    private func leaving() throws -> Story {
+    private func leaving() throws -> PrimaryStory {
         var story = try story()
         story.answering = [left]
         story.step { $0.isLeaving = true }
