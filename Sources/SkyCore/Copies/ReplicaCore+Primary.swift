@@ -172,6 +172,13 @@ extension ReplicaCore {
         guard reply.promised <= primary.term else { return stepDown(.superseded(term: reply.promised)) }
         guard !reply.isAhead else { return rollBack() }
         (follower.call, follower.hasFailed) = (nil, false)
+        // One that was frozen while it began finds answers that are old: another may have taken over since, and this one would begin
+        // without what that one has done.
+        guard primary.stage != .confirming || now - follower.callSent < policy.adoptAfter else {
+            primary.followers[replica] = follower
+            role = .primary(primary)
+            return shipAll()
+        }
         if reply.isGranted, case .following(let before) = follower.phase, reply.position != before {
             follower.noteStored(in: now - follower.callSent)
         }

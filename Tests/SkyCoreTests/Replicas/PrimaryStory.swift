@@ -26,7 +26,11 @@ struct PrimaryStory {
     }
 
     mutating func step(_ event: (inout Core) -> Void) {
-        var outputs = core.at(.seconds(seconds), event)
+        carryOut(core.at(.seconds(seconds), event))
+    }
+
+    private mutating func carryOut(_ first: [Core.Output]) {
+        var outputs = first
         while let output = outputs.first {
             outputs.removeFirst()
             switch output {
@@ -53,7 +57,7 @@ struct PrimaryStory {
     /// One that has kept its caller waiting answers.
     mutating func answerLate(_ replica: ReplicaID) {
         guard let call = unanswered.removeValue(forKey: replica) else { return }
-        _ = answer(of: replica, call, core.record.position)
+        carryOut(answer(of: replica, call, core.record.position))
     }
 
     /// Time passes, with ticks as they are due.

@@ -157,4 +157,24 @@ struct QuietDecisionTests {
         heard(at: 14, isFull: false)
         #expect(follower.shortSince == nil)
     }
+
+    @Test func `a primary that was frozen while it began does not begin with old answers`() throws {
+        func stage(_ story: PrimaryStory) -> Primary<SimulatedContent>.Stage? {
+            guard case .primary(let primary) = story.core.role else { return nil }
+            return primary.stage
+        }
+        var story = PrimaryStory(own, [left, right], at: start, heedPauses: true)
+        story.answering = []
+        story.step { $0.begin() }
+        story.step { $0.tick(available: [left, right]) }
+        story.seconds += 4
+        var late = story
+        story.answerLate(left)
+        #expect(stage(story) == .open)
+        late.seconds += 2
+        late.answerLate(left)
+        #expect(stage(late) == .confirming && late.unanswered[left] != nil, "it is asked once more")
+        late.answerLate(left)
+        #expect(stage(late) == .open)
+    }
 }
