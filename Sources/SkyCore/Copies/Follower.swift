@@ -34,6 +34,8 @@ struct Follower<Content: LogContent>: Sendable {
     var lastGranted: Duration
     /// When it last answered; when this primary began to call it, where it has not answered yet.
     var lastHeard: Duration
+    /// When the call was made that it answered last: it was there later than that.
+    var lastAsked = Duration.zero
     /// Whether it has answered this primary.
     var hasAnswered = false
     /// Before this, it is not called again.

@@ -27,9 +27,14 @@ struct Primary<Content: LogContent>: Sendable {
     var hasSpare = false
     /// Whether a change of the members waits to be stored.
     var isChanging = false
+    /// The members that there are to be, and since when: they are asked whether they are still there.
+    var plan: (members: [ReplicaID], since: Duration)?
     /// Since when this replica's own node is about to go while another one is there that could be the primary.
     var leavingSince: Duration?
     var isLeaving: Bool { leavingSince != nil }
+
+    /// From when on an answer says that a standby is still there, where much depends on it.
+    var askingSince: Duration? { [leavingSince, plan?.since].compactMap { $0 }.max() }
 
     /// Whether the members are what a quorum has.
     var areMembersCommitted: Bool { stage == .open && setNumber <= committed }

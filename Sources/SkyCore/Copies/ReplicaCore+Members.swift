@@ -153,9 +153,15 @@ extension ReplicaCore {
         let mayShrink = policy.copies + 1 < record.set.members.count || !departed.isEmpty
         let members = [own] + voters
         guard Set(members) != Set(record.set.members), members.count >= record.set.members.count || mayShrink else {
-            return
+            return forgetPlan()
         }
         propose(members: members)
+    }
+
+    private mutating func forgetPlan() {
+        guard case .primary(var primary) = role, primary.plan != nil else { return }
+        primary.plan = nil
+        role = .primary(primary)
     }
 
     /// Whether a replica has all that is committed, and room for more, so that it can be a member.
@@ -173,12 +179,23 @@ extension ReplicaCore {
         return isReady(replica) && follower.acked >= primary.committed
     }
 
-    /// Begins to change the members in two batches, as `ReplicaSet` says.
+    /// Begins to change the members in two batches, as `ReplicaSet` says, when so many of the new ones as decide have said that they are
+    /// there. Nothing is decided any more without these, so one that was lost a moment ago would be the end of it.
     private mutating func propose(members: [ReplicaID]) {
-        guard case .primary(var primary) = role, primary.areMembersCommitted, !primary.isChanging,
-            record.set.former.isEmpty, members.allSatisfy(isReady)
-        else { return }
-        primary.isChanging = true
+        guard case .primary(var primary) = role else { return }
+        guard primary.areMembersCommitted, !primary.isChanging, record.set.former.isEmpty, members.allSatisfy(isReady)
+        else {
+            primary.plan = nil
+            return role = .primary(primary)
+        }
+        if primary.plan.map({ $0.members != members }) ?? true { primary.plan = (members, now) }
+        let since = primary.plan?.since ?? now
+        let there = members.filter { $0 == own || primary.followers[$0].map { $0.lastAsked >= since } == true }
+        guard ReplicaSet(members: members).isQuorum(Set(there)) else {
+            role = .primary(primary)
+            return shipAll()
+        }
+        (primary.isChanging, primary.plan) = (true, nil)
         role = .primary(primary)
         jobs.append(.propose(nil, ReplicaSet(members: members, former: record.set.members), proposal: nil))
     }
@@ -216,7 +233,7 @@ extension ReplicaCore {
         let able = (known + others.filter { !known.contains($0) })
             .filter { isThere($0, primary) && canDecide($0) }
         // Everything depends on those few from now on: one that was lost a moment ago would be the end of it.
-        let ready = able.filter { primary.followers[$0].map { $0.lastHeard >= since } == true }
+        let ready = able.filter { primary.followers[$0].map { $0.lastAsked >= since } == true }
         guard ready.count == able.count || now - since >= policy.heartbeat, !ready.isEmpty else { return }
         // An odd number: an even one survives no more losses than the odd one below it, and needs one more.
         propose(members: Array(ready.prefix((min(ready.count, policy.copies + 1) - 1) / 2 * 2 + 1)))

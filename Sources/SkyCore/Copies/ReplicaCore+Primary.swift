@@ -183,6 +183,7 @@ extension ReplicaCore {
             follower.noteStored(in: now - follower.callSent)
         }
         (follower.lastHeard, follower.hasAnswered, follower.heedsPause) = (now, true, reply.heedsPause == true)
+        follower.lastAsked = follower.callSent
         (follower.pause, follower.told) = (follower.told, .zero)
         follower.noteRoom(reply, held: held, at: now)
         if reply.isGranted { follower.lastGranted = now } else { follower.pauseUntil = now + policy.retryPause }

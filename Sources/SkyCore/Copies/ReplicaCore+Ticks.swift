@@ -12,7 +12,7 @@ extension ReplicaCore {
         case .primary(let primary):
             // Where there is nobody to call or to wait for, it is enough to look now and then who may keep a copy.
             guard !isLonely else { return ReplicaCore.lonelyPause }
-            guard !isLeaving else { return ReplicaCore.shortPause }
+            guard !isLeaving, primary.plan == nil else { return ReplicaCore.shortPause }
             let isCalm = primary.stage == .open && !primary.isChanging && primary.followers.values.allSatisfy(hasAll)
             guard isCalm,
                 let due = primary.followers.values.lazy.map({ $0.callSent + heartbeat(of: $0, primary) }).min()
@@ -26,7 +26,7 @@ extension ReplicaCore {
     /// How long after the last call a standby is called for which there is nothing.
     func heartbeat(of follower: Follower<Content>, _ primary: Primary<Content>) -> Duration {
         // Who is still there is to be known at once.
-        if let since = primary.leavingSince, follower.callSent < since { return .zero }
+        if let since = primary.askingSince, follower.callSent < since { return .zero }
         return policy.heartbeat + (isCalm(primary) ? follower.pause : .zero)
     }
 

@@ -89,4 +89,15 @@ struct GoodbyeDecisionTests {
         story.wait(until: 5, available: [], away: [left: 1, right: 1])
         #expect(story.core.record.set == ReplicaSet(members: [own]) && story.closure == nil)
     }
+
+    @Test func `nothing is left to members that were lost a moment ago`() {
+        let others = (2...5).map { ReplicaID(rawValue: $0) }
+        var story = PrimaryStory(own, others, at: start)
+        story.step { $0.begin() }
+        story.wait(until: 10.8, available: others, away: [:])
+        story.answering = [others[3]]
+        // The first has said goodbye, and the next two are lost just before its vote is given back.
+        story.wait(until: 30, available: Array(others.dropFirst()), away: [others[0]: 1])
+        #expect(story.sets.allSatisfy { ReplicaSet(members: $0.members).isQuorum([own, others[3]]) }, "\(story.sets)")
+    }
 }

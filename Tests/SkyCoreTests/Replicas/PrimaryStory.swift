@@ -20,7 +20,7 @@ struct PrimaryStory {
             own,
             record: ReplicaRecord(
                 promised: 1, promisedTo: own, position: start, set: ReplicaSet(members: [own] + others)),
-            recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+            recent: RecentBatches(), policy: CopyPolicy(copies: max(2, others.count)), seed: 1, now: .zero)
         answering = Set(others)
         self.heedPauses = heedPauses
     }
