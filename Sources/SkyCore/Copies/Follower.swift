@@ -58,6 +58,9 @@ struct Follower<Content: LogContent>: Sendable {
     /// How long it takes to store batches and to answer, smoothed.
     var storingTime = Duration.zero
 
+    /// Whether it has all but the last batches, if not those as well.
+    var isFollowing: Bool { if case .following = phase { true } else { false } }
+
     /// Whether it may be waited for: it has stored what came before, or is about to.
     func isPrompt(_ policy: CopyPolicy, _ now: Duration) -> Bool {
         guard case .following = phase, pauseUntil <= now, !isFull, !hasFailed else { return false }

@@ -89,25 +89,25 @@ extension ReplicaCore {
             !departed.contains(standby) && primary.followers[standby]?.isLasting(policy, now) ?? true
         }
         // One without room for more gives way to one that has room, and to no other.
-        let spare = available.filter { other in
-            other != own && away[other] == nil && !standbys.contains(other)
-                && (!crowded.contains(other) || primary.followers[other] != nil)
+        func isRoomy(_ other: ReplicaID) -> Bool {
+            primary.followers[other].map { $0.isRoomy(policy, now) } ?? !crowded.contains(other)
         }
-        primary.hasSpare = !spare.isEmpty
+        let others = available.filter { $0 != own && away[$0] == nil }
+        let spare = others.filter { !standbys.contains($0) && isRoomy($0) }
         for other in spare {
-            guard let place = lasting.lastIndex(where: { primary.followers[$0]?.isRoomy(policy, now) == false })
-            else { break }
+            guard let place = lasting.lastIndex(where: { !isRoomy($0) }) else { break }
             lasting[place] = other
         }
         var desired = Array(lasting.prefix(policy.copies))
-        for replica in available where desired.count < policy.copies && replica != own && !desired.contains(replica) {
-            guard away[replica] == nil else { continue }
+        let roomiest = others.filter(isRoomy) + others.filter { !isRoomy($0) }
+        for replica in roomiest where desired.count < policy.copies && !desired.contains(replica) {
             // One that was just given up is no better than none.
             if standbys.contains(replica), !lasting.contains(replica), primary.followers[replica]?.isFull == true {
                 continue
             }
             desired.append(replica)
         }
+        primary.hasSpare = spare.contains { !desired.contains($0) }
         primary.desired = desired
         let kept = Set(desired + record.set.everyone)
         for replica in kept where replica != own && primary.followers[replica] == nil {
@@ -123,13 +123,13 @@ extension ReplicaCore {
     /// does not count: nothing is deleted for its sake.
     var smallestShare: (bytes: Int, at: ReplicaID)? {
         guard case .primary(let primary) = role else { return nil }
-        let shares = primary.desired.compactMap { replica in
-            primary.followers[replica].flatMap { follower in
-                // Nothing waits for one without a vote.
-                let isWaitedFor = record.set.members.contains(replica) && !primary.hasSpare
-                return follower.shortSince != nil && !isWaitedFor
-                    ? nil : follower.share.map { (bytes: $0, at: replica) }
-            }
+        let shares = primary.desired.compactMap { replica -> (bytes: Int, at: ReplicaID)? in
+            guard let follower = primary.followers[replica], let share = follower.share,
+                follower.shortSince == nil || !primary.hasSpare
+            else { return nil }
+            guard !record.set.members.contains(replica) else { return (share, replica) }
+            // It has no vote before there is room for more (`noteRoom`). A newcomer with next to none is not worth what would be deleted.
+            return share >= held / 4 ? (share - share / 16, replica) : nil
         }
         return shares.min { ($0.bytes, $0.at) < ($1.bytes, $1.at) }
     }
@@ -164,13 +164,23 @@ extension ReplicaCore {
         role = .primary(primary)
     }
 
-    /// Whether a replica has all that is committed, and room for more, so that it can be a member.
+    /// Whether a replica has room for more, so that it can be a member.
+    private func hasRoom(_ replica: ReplicaID) -> Bool {
+        guard replica != own, !record.set.members.contains(replica) else { return true }
+        guard case .primary(let primary) = role, let follower = primary.followers[replica] else { return false }
+        return follower.shortSince == nil
+    }
+
+    /// Whether a replica has nearly all that is committed, and room for more, so that it can be a member. While much is stored, few
+    /// ever have all of it at the same moment; what they lack, they have before the change counts.
     private func isReady(_ replica: ReplicaID) -> Bool {
         guard replica != own, !record.set.members.contains(replica) else { return true }
         guard case .primary(let primary) = role, let follower = primary.followers[replica], let head = record.position,
-            follower.shortSince == nil
+            hasRoom(replica), follower.acked <= head.number
         else { return false }
-        return follower.acked >= primary.committed && follower.acked <= head.number
+        guard follower.acked < primary.committed else { return true }
+        let hadAll = primary.headTimes.last(upTo: follower.acked)
+        return follower.isFollowing && hadAll.map { now - $0 < policy.heartbeat } == true
     }
 
     /// Whether a replica could be among the only members at once. A member may lack what it had, where its copy was damaged meanwhile.
@@ -183,15 +193,15 @@ extension ReplicaCore {
     /// there. Nothing is decided any more without these, so one that was lost a moment ago would be the end of it.
     private mutating func propose(members: [ReplicaID]) {
         guard case .primary(var primary) = role else { return }
-        guard primary.areMembersCommitted, !primary.isChanging, record.set.former.isEmpty, members.allSatisfy(isReady)
-        else {
-            primary.plan = nil
-            return role = .primary(primary)
-        }
-        if primary.plan.map({ $0.members != members }) ?? true { primary.plan = (members, now) }
-        let since = primary.plan?.since ?? now
+        guard primary.areMembersCommitted, !primary.isChanging, record.set.former.isEmpty, members.allSatisfy(hasRoom)
+        else { return forgetPlan() }
+        var since = primary.plan.flatMap { $0.members == members ? $0.since : nil } ?? now
         let there = members.filter { $0 == own || primary.followers[$0].map { $0.lastAsked >= since } == true }
-        guard ReplicaSet(members: members).isQuorum(Set(there)) else {
+        let areEnough = ReplicaSet(members: members).isQuorum(Set(there))
+        guard areEnough, members.allSatisfy(isReady) else {
+            // That they were there says less and less, while what they lack is on its way.
+            if areEnough, now - since >= policy.heartbeat { since = now }
+            primary.plan = (members, since)
             role = .primary(primary)
             return shipAll()
         }

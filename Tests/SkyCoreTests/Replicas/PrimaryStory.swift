@@ -7,6 +7,8 @@ struct PrimaryStory {
     var core: Core
     /// Those that answer.
     var answering: Set<ReplicaID>
+    /// How many bytes standbys may keep of the journal.
+    var shares: [ReplicaID: Int] = [:]
     /// Whether standbys heed a pause between calls. Those of before do not, and ticks come ten times a second then.
     let heedPauses: Bool
     var seconds = 0.0
@@ -50,7 +52,8 @@ struct PrimaryStory {
 
     private mutating func answer(of replica: ReplicaID, _ call: UInt64, _ position: LogPosition?) -> [Core.Output] {
         let reply = ReplicaReply(
-            promised: 1, position: position, isGranted: true, heedsPause: heedPauses ? true : nil)
+            promised: 1, position: position, isGranted: true, share: shares[replica],
+            heedsPause: heedPauses ? true : nil)
         return core.at(.seconds(seconds)) { $0.replied(reply, from: replica, call: call) }
     }
 

@@ -365,6 +365,52 @@ struct ReplicaDecisionTests {
         }
     }
 
+    @Test func `copies are begun where there is room, and one without a vote that finds none gives way`() throws {
+        let (full, roomy) = ([2, 3].map { ReplicaID(rawValue: $0) }, [4, 5].map { ReplicaID(rawValue: $0) })
+        var story = PrimaryStory(own, [], at: position)
+        func desired() throws -> [ReplicaID] {
+            guard case .primary(let primary) = story.core.role else { throw CancellationError() }
+            return primary.desired
+        }
+        story.answering = Set(full + roomy)
+        story.shares = [full[0]: 1000, full[1]: 1000, roomy[0]: 5000, roomy[1]: 5000]
+        story.core.held = 990
+        story.step { $0.begin() }
+        // Nobody else is there: what is over the share, and a little more, is deleted, so that there is a copy with a vote some time.
+        story.wait(until: 30, available: full)
+        #expect(try desired() == full && story.core.record.set.members == [own])
+        #expect(story.core.smallestShare?.bytes == 938)
+        // Of a newcomer with next to no room nothing is made to depend.
+        story.shares[full[0]] = 100
+        story.wait(until: 40, available: full)
+        #expect(story.core.smallestShare?.bytes == 938)
+        // Those with room are here.
+        story.core.crowded = Set(full)
+        story.wait(until: 100, available: full + roomy)
+        #expect(try desired() == roomy && story.core.record.set.members == [own] + roomy)
+        #expect(story.core.smallestShare?.bytes == 5000)
+        // And from the beginning.
+        var other = PrimaryStory(own, [], at: position)
+        (other.answering, other.shares, other.core.crowded) = (story.answering, story.shares, Set(full))
+        other.step { $0.begin() }
+        other.wait(until: 10, available: full + roomy)
+        #expect(other.core.record.set.members == [own] + roomy)
+    }
+
+    @Test func `a copy without a vote has one when the journal fits in its share`() {
+        let others = [2, 3].map { ReplicaID(rawValue: $0) }
+        var story = PrimaryStory(own, [], at: position)
+        story.answering = Set(others)
+        story.shares = [others[0]: 1000, others[1]: 2000]
+        story.core.held = 990
+        story.step { $0.begin() }
+        story.wait(until: 30, available: others)
+        #expect(story.core.record.set.members == [own])
+        story.core.held = story.core.smallestShare?.bytes ?? 0
+        story.wait(until: 40, available: others)
+        #expect(story.core.record.set.members == [own] + others)
+    }
+
     @Test func `it is known since when a copy lacks something`() {
         var times = HeadTimes()
         for second in 0..<10 { times.note(UInt64(second / 3), at: .seconds(second)) }

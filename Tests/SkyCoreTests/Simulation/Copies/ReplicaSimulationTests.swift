@@ -54,8 +54,8 @@ struct ReplicaSimulationTests {
 
     /// A history in which each mistake is found. `make job-simulation` shows that it is found within 1,000.
     private static let telling: [SimulatedFlaw: UInt64] = [
-        .promiseNotDurable: 20, .acknowledgedBeforeStored: 117, .lengthBeforeTerm: 124, .copyWithoutHash: 67,
-        .goodbyeWithoutConsent: 274, .termRefusedForRoom: 13,
+        .promiseNotDurable: 68, .promisedTwice: 60, .acknowledgedBeforeStored: 68, .lengthBeforeTerm: 20,
+        .copyWithoutHash: 28, .goodbyeWithoutConsent: 56, .termRefusedForRoom: 13,
     ]
 
     @Test("a mistake in the protocol is found", arguments: SimulatedFlaw.allCases)
