@@ -70,12 +70,15 @@ class Known:
     """What people know of a job."""
 
     owner: str
+    host: str
     submitted: float
     frame: Path | None = None
     # For a node that is not there.
     is_hopeless: bool = False
     ended: float | None = None
-    seen: bool = False
+    # When it was last listed, and since when complete lists lack it although it goes on.
+    seen: float | None = None
+    lacking: float | None = None
 
 
 @dataclass
@@ -133,6 +136,8 @@ class Run:
         self.incomplete_since: float | None = None
         self.longest_incomplete = 0.0
         self.fullest = 0.0
+        # Nodes that kept more than they may in this round.
+        self.overfull: set[str] = set()
         self.number_of_faults = 0
         self.rest = threading.Event()
         self.samples: dict = {}
@@ -190,6 +195,7 @@ class Run:
         with self.lock:
             self.faults = [(began + fault.start, began + fault.end, fault) for fault in faults]
         self.rest.clear()
+        self.overfull.clear()
         before = self.counts.copy()
         execution = Execution(self.hosts, faults, lambda _: None)
         threads = [threading.Thread(target=self.live, args=(person, number)) for person in self.people]
@@ -298,7 +304,7 @@ class Run:
         with self.lock:
             if job in self.jobs:
                 self.problems.append(f"two jobs have the id {job}")
-            self.jobs[job] = Known(person.name, time.monotonic(), frame, is_hopeless)
+            self.jobs[job] = Known(person.name, host, time.monotonic(), frame, is_hopeless)
             person.jobs.append(job)
 
     @staticmethod
@@ -368,11 +374,12 @@ class Run:
         with self.lock:
             ended = [job for job in person.jobs if self.jobs[job].ended and job not in self.gone]
         for job in ended[: 1 if mercy else 5]:
+            # A look that begins now may not have it any more.
+            with self.lock:
+                self.gone.add(job)
             status, _, errors = self.command(person, host, "jobs", "delete", job)
             if status == 0:
                 self.counts["deleted"] += 1
-                with self.lock:
-                    self.gone.add(job)
             else:
                 self.not_there(person, host, job, "delete", status, errors)
 
@@ -436,18 +443,26 @@ class Run:
         with self.lock:
             for job, value in known.items():
                 if line := listed.get(job):
-                    value.seen = True
+                    if value.lacking:
+                        self.problems.append(f"... {job} is there again after {time.monotonic() - value.lacking:.0f} s")
+                    value.seen, value.lacking = time.monotonic(), None
                     if line["state"] in ("done", "cancelled", "failed"):
                         value.ended = value.ended or time.monotonic()
                     if line["state"] == "failed":
                         self.problems.append(f"job {job} has failed: {line}")
                 elif job not in self.gone:
                     age = began - value.ended if value.ended else None
-                    if age is None or age < KEPT:
+                    if age is not None and age >= KEPT:
+                        self.gone.add(job)
+                        self.counts["made room"] += 1
+                    elif not value.lacking:
+                        value.lacking = time.monotonic()
                         ended = "goes on" if age is None else f"has ended {age:.0f} s ago"
-                        self.problems.append(f"{time.strftime('%H:%M:%S')} a complete list of {host} lacks {job}, which {ended}")
-                    self.gone.add(job)
-                    self.counts["made room"] += 1
+                        seen = f"seen {began - value.seen:.0f} s ago" if value.seen else "never seen"
+                        self.problems.append(
+                            f"{time.strftime('%H:%M:%S')} a complete list of {host} lacks {job} of {value.host}, which {ended}, was submitted "
+                            f"{began - value.submitted:.1f} s before it and {seen}; faults: {sorted(self.troubled())}"
+                        )
         return listed
 
     def measure(self, host: str) -> None:
@@ -458,7 +473,8 @@ class Run:
             if "node" in node and node.get("limit"):
                 share = (node["bytes"] + node.get("otherCopiesBytes", 0)) / LIMIT
                 self.fullest = max(self.fullest, share)
-                if share > SLACK:
+                if share > SLACK and node["node"] not in self.overfull:
+                    self.overfull.add(node["node"])
                     self.problem(f"{node['node']} keeps {share:.0%} of what it may: {line}")
 
     def command(self, person: Person, host: str, *words: object) -> tuple[int, str, str]:
