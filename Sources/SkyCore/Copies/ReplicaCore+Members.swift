@@ -121,17 +121,20 @@ extension ReplicaCore {
 
     /// The smallest share of those that keep copies, and whose it is; `nil` where none is known. One that gives way to another with room
     /// does not count: nothing is deleted for its sake.
-    var smallestShare: (bytes: Int, at: ReplicaID)? {
+    ///
+    /// Where no standby has a vote, it is a wish: the next ones get none before there is room for more (`noteRoom`), and what has ended
+    /// is deleted for that. Tasks do not wait for it, and a newcomer with next to no room is not worth what would be deleted.
+    var smallestShare: (bytes: Int, at: ReplicaID, isWish: Bool)? {
         guard case .primary(let primary) = role else { return nil }
-        let shares = primary.desired.compactMap { replica -> (bytes: Int, at: ReplicaID)? in
+        let voters = primary.desired.filter(record.set.members.contains)
+        let shares = (voters.isEmpty ? primary.desired : voters).compactMap { replica -> (bytes: Int, at: ReplicaID)? in
             guard let follower = primary.followers[replica], let share = follower.share,
                 follower.shortSince == nil || !primary.hasSpare
             else { return nil }
-            guard !record.set.members.contains(replica) else { return (share, replica) }
-            // It has no vote before there is room for more (`noteRoom`). A newcomer with next to none is not worth what would be deleted.
+            guard voters.isEmpty else { return (share, replica) }
             return share >= held / 4 ? (share - share / 16, replica) : nil
         }
-        return shares.min { ($0.bytes, $0.at) < ($1.bytes, $1.at) }
+        return shares.min { ($0.bytes, $0.at) < ($1.bytes, $1.at) }.map { ($0.bytes, $0.at, voters.isEmpty) }
     }
 
     /// Begins to change the members, if those that are to be members have everything.

@@ -74,14 +74,19 @@ final class CopyRoom: Sendable {
 
     /// How many bytes a journal may take beside the others.
     ///
-    /// - Parameter countsDisk: whether the share is smaller where the disk has less room than the limit.
+    /// - Parameter countsDisk: whether the share is smaller where the disk has less room than the limit. It is not where most of the disk
+    ///   holds something else: no job of another node is deleted for what somebody has put on this one.
     func share(of coordinator: CoordinatorID, countsDisk: Bool) async -> Int {
-        let disk = countsDisk ? await look() : nil
+        let found = countsDisk ? await look() : nil
         return state.withLockedValue { state in
+            let disk = found.flatMap { CopyRoom.counts($0, holding: state.sum) ? $0 : nil }
             let others = state.held.filter { $0.key != coordinator }.map(\.value)
             return CopyRoom.share(of: CopyRoom.budget(state.limit, holding: state.sum, disk), beside: others)
         }
     }
+
+    /// Whether at least half of what a disk holds are the journals.
+    static func counts(_ disk: DiskSpace, holding sum: Int) -> Bool { sum >= (disk.size - disk.available) / 2 }
 
     private static func budget(_ limit: Int, holding sum: Int, _ disk: DiskSpace?) -> Int {
         disk.map { min(limit, sum + $0.available - 2 * JournalRoom.reserve(ofDisk: $0.size)) } ?? limit

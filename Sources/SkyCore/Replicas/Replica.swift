@@ -185,7 +185,7 @@ actor Replica {
             guard !Task.isCancelled else { return }
             tickNow()
             if core.isPrimary {
-                await store.share(elsewhere: core.smallestShare.map { (bytes: $0.bytes, node: name($0.at)) })
+                await store.share(elsewhere: core.smallestShare.map { ($0.bytes, name($0.at), $0.isWish) })
             }
         }
     }

@@ -167,13 +167,15 @@ actor ReplicaStore {
 
     /// Sets what the journal of a coordinator that works here may hold beside others, here and at the nodes that keep copies.
     ///
-    /// - Parameter elsewhere: the least of what those nodes have for it.
-    func share(elsewhere: (bytes: Int, node: String)?) async {
+    /// - Parameter elsewhere: the least of what those nodes have for it, and whether that is a wish only.
+    func share(elsewhere: (bytes: Int, node: String, isWish: Bool)?) async {
         guard case .used(let journal, _) = place else { return }
         let here = await room.share(of: coordinator, countsDisk: false)
         journal.share.withLockedValue { share in
             share = (here, .copies)
-            if let elsewhere, elsewhere.bytes < here { share = (elsewhere.bytes, .standby(elsewhere.node)) }
+            if let elsewhere, elsewhere.bytes < here {
+                share = (elsewhere.bytes, .standby(elsewhere.node, isWish: elsewhere.isWish))
+            }
         }
     }
 

@@ -195,6 +195,8 @@ struct CopiesTests {
             #expect(try await run("delete", jobs[0]).status == 0)
             #expect(try await run("unprotect", jobs[1]).status == 0)
             #expect(try await run("--format", "json").output.count == 6)
+            // The copies have no vote for a moment after `unprotect`.
+            try await untilCopied(node)
             cluster.nodes[0].send(SIGKILL)
             _ = await cluster.nodes[0].end()
             // All of them at once, while nobody has the jobs.

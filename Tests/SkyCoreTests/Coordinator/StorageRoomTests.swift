@@ -24,6 +24,15 @@ import Testing
 
     private let full = JournalRoom(held: 1001, limit: 1000)
 
+    @Test func `what has ended is deleted for the sake of a copy without a vote, and nothing waits for it`() {
+        var room = room()
+        room.measure(JournalRoom(held: 1001, limit: 1000, bound: .standby("anna", isWish: true)))
+        #expect(room.nextDeletion(among: ended([1: 30]), stored: 5, now: late) == id(1))
+        #expect(room.nextDeletion(among: ended([:]), stored: 5, now: late) == nil && room.limitReason == nil)
+        room.measure(JournalRoom(held: 1001, limit: 1000, bound: .standby("anna")))
+        #expect(room.nextDeletion(among: ended([:]), stored: 5, now: late) == nil && room.limitReason != nil)
+    }
+
     @Test func `the job that ended first is deleted first, and the next when that is stored`() {
         var room = room()
         var jobs = ended([1: 30, 2: 10, 3: 20])

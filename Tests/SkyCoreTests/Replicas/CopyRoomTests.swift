@@ -28,6 +28,13 @@ struct CopyRoomTests {
         }
     }
 
+    @Test func `a disk that others have filled makes no share smaller`() {
+        let full = DiskSpace(size: 1000, available: 0)
+        #expect(!CopyRoom.counts(full, holding: 1) && !CopyRoom.counts(full, holding: 499))
+        #expect(
+            CopyRoom.counts(full, holding: 500) && CopyRoom.counts(DiskSpace(size: 1000, available: 1000), holding: 0))
+    }
+
     @Test func `the limit is for the own journal and the copies together`() async throws {
         let room = CopyRoom(in: "/nonexistent/copies", limit: 60 << 20)
         try await room.check()

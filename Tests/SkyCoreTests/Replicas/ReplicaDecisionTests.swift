@@ -379,7 +379,7 @@ struct ReplicaDecisionTests {
         // Nobody else is there: what is over the share, and a little more, is deleted, so that there is a copy with a vote some time.
         story.wait(until: 30, available: full)
         #expect(try desired() == full && story.core.record.set.members == [own])
-        #expect(story.core.smallestShare?.bytes == 938)
+        #expect(story.core.smallestShare?.bytes == 938 && story.core.smallestShare?.isWish == true)
         // Of a newcomer with next to no room nothing is made to depend.
         story.shares[full[0]] = 100
         story.wait(until: 40, available: full)

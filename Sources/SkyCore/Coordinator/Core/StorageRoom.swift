@@ -53,7 +53,7 @@ struct StorageRoom {
         guard let journal, journal.isFull, stored >= deletion else { return nil }
         if let oldest = ended.oldest(now: now) { return oldest }
         due = ended.nextFree(among: .max)
-        limitReason = journal.reason
+        limitReason = journal.isWish ? nil : journal.reason
         return nil
     }
 

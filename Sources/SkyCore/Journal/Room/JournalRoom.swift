@@ -13,9 +13,12 @@ struct JournalRoom: Hashable, Sendable {
         case disk
         /// The node keeps copies of other nodes' journals, too.
         case copies
-        /// A node that keeps a copy has no more room.
-        case standby(String)
+        /// A node that keeps a copy has no more room. Where that is a wish, jobs that have ended are deleted for it, and none waits.
+        case standby(String, isWish: Bool = false)
     }
+
+    /// Whether nothing waits for the limit.
+    var isWish: Bool { if case .standby(_, isWish: true) = bound { true } else { false } }
 
     var isOfDisk: Bool { bound == .disk }
     var isFull: Bool { held > limit }
@@ -58,7 +61,7 @@ struct JournalRoom: Hashable, Sendable {
             the journal holds \(held) and may hold \(limit) beside the copies of other nodes' jobs (--data-limit); delete jobs \
             or raise it
             """
-        case .standby(let node):
+        case .standby(let node, _):
             """
             the journal holds \(held), and \(node), which keeps a copy, has room for \(limit) of it (--data-limit there, or \
             its disk); delete jobs or make room there
