@@ -14,12 +14,13 @@ actor SpareCoordinator {
     /// The one that works, or a new one. Several that ask at the same time get the same one.
     ///
     /// - Parameters:
-    ///   - works: whether a coordinator works here.
+    ///   - works: whether a coordinator works here, and waits for no copies itself.
     ///   - begin: begins a new one; `nil` where it cannot be made.
     func open(
-        works: @escaping @Sendable (CoordinatorID) -> Bool, _ begin: @escaping @Sendable () async -> CoordinatorID?
+        works: @escaping @Sendable (CoordinatorID) async -> Bool,
+        _ begin: @escaping @Sendable () async -> CoordinatorID?
     ) async -> CoordinatorID? {
-        if let id, works(id) { return id }
+        if let id, await works(id) { return id }
         if let beginning { return await beginning.value }
         let task = Task { await begin() }
         beginning = task
@@ -39,7 +40,14 @@ extension Node {
     /// The name of the actor that takes new jobs while the node's own coordinator waits for the nodes with its copies.
     func spareName() async -> String? {
         guard let keeper = copies?.keeper else { return nil }
-        let id = await spare.open(works: { [opened] id in opened.withLockedValue { $0[id] != nil } }) {
+        // It has copies of its own after a while, and may have to wait for them in its turn.
+        let works = { @Sendable [opened] (id: CoordinatorID) async -> Bool in
+            guard opened.withLockedValue({ $0[id] != nil }), let replica = await keeper.replica(of: id) else {
+                return false
+            }
+            return keeper.waiting(of: replica) == nil
+        }
+        let id = await spare.open(works: works) {
             do {
                 // Its events may be handled before this call returns.
                 let replica = try await keeper.beginSpare { self.spare.set($0) }
