@@ -109,6 +109,42 @@ struct KnownJobsTests {
         #expect(all.first?.needsWord == false, "one of its nodes can take over")
     }
 
+    /// A copy of one coordinator's journal at node `place`, which takes these for the members.
+    private func copy(
+        _ place: Int, of coordinator: UInt64 = 7, at number: UInt64, _ members: [UInt64], jobs: Int = 1
+    ) -> (keeper: Member, census: CoordinatorCensus) {
+        let resting = RestingCoordinator(
+            coordinator: CoordinatorID(rawValue: coordinator), node: "pc9", jobs: jobs, isDecidable: true,
+            position: LogPosition(term: 1, number: number, hash: number),
+            set: ReplicaSet(members: members.map { ReplicaID(rawValue: $0) }))
+        return (
+            member(place),
+            CoordinatorCensus(kept: [], open: [], resting: [resting], replica: ReplicaID(rawValue: UInt64(place)))
+        )
+    }
+
+    @Test func `the copy that is furthest says who decides, and only those with whole copies do`() {
+        #expect(
+            WaitingJobs.all(in: [copy(1, at: 5, [9, 1, 2]), copy(2, at: 5, [9, 1, 2])]).first?.needsWord == false)
+        // The node was left alone before it was lost, and one of the others does not know it.
+        let left = WaitingJobs.all(in: [copy(1, at: 5, [9, 1, 2]), copy(2, at: 8, [9])])
+        #expect(left.first?.needsWord == true && left.first?.keeper == "pc2")
+        // The other member is here, and its copy is damaged.
+        let damaged = (
+            keeper: member(2),
+            census: CoordinatorCensus(kept: [], open: [], resting: [], replica: ReplicaID(rawValue: 2))
+        )
+        #expect(WaitingJobs.all(in: [copy(1, at: 5, [9, 1, 2]), damaged]).first?.needsWord == true)
+    }
+
+    @Test func `several coordinators of a lost node are one line`() {
+        let all = WaitingJobs.all(in: [
+            copy(1, of: 7, at: 5, [9], jobs: 2), copy(1, of: 8, at: 3, [9], jobs: 3),
+            copy(1, of: 6, at: 3, [9], jobs: 0),
+        ])
+        #expect(all.count == 1 && all.first?.jobs == 5 && all.first?.needsWord == true)
+    }
+
     // MARK: - Any cluster
 
     /// A cluster as it is, whoever is asked.

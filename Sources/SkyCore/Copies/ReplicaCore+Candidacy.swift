@@ -56,7 +56,8 @@ extension ReplicaCore {
     /// Asks the members whether the coordinator has ended, see `ReplicaReply.hasEnded`. Nobody tells that a replica that is no member
     /// any more, or not yet, and its copy would stay for ever.
     private mutating func askWhetherEnded() {
-        guard now - lastContact >= policy.adoptAfter * 2 + pause else { return }
+        // A node that is about to go keeps what it has.
+        guard !isLeaving, now - lastContact >= policy.adoptAfter * 2 + pause else { return }
         // Whoever began the copy has gone meanwhile. What was promised stays promised, and another one begins the copy anew.
         if record.position == nil, now - lastContact >= policy.emptyTime {
             return outputs.append(.close(.unneeded))
@@ -183,7 +184,9 @@ extension ReplicaCore {
 
     mutating func begin(_ request: PromiseRequest, _ ticket: UInt64) {
         highestTerm = max(highestTerm, request.isTrial ? 0 : request.term)
-        if request.isTrial, let dismissal = dismissal(of: request.candidate) {
+        if request.isTrial,
+            let dismissal = dismissal(of: request.candidate, isEmpty: request.position == .start)
+        {
             outputs.append(.answer(dismissal, ticket: ticket))
             return
         }
@@ -205,11 +208,13 @@ extension ReplicaCore {
     }
 
     /// The answer to a replica that keeps a copy for nothing: this is the primary, and a majority agrees that it keeps none; `nil`
-    /// otherwise.
-    func dismissal(of replica: ReplicaID) -> ReplicaReply? {
+    /// otherwise. Where there are too few copies, an old one is better than none, as of a machine that was switched off in the evening.
+    func dismissal(of replica: ReplicaID, isEmpty: Bool) -> ReplicaReply? {
         guard case .primary(let primary) = role, primary.areMembersCommitted,
             !record.set.everyone.contains(replica), primary.followers[replica] == nil
         else { return nil }
+        let whole = primary.desired.count { primary.followers[$0]?.isFollowing == true }
+        guard isEmpty || whole >= policy.copies else { return nil }
         return ReplicaReply(promised: record.promised, position: nil, isGranted: false, isUnneeded: true)
     }
 

@@ -41,15 +41,17 @@ extension Copies {
     var censusHere: CoordinatorCensus {
         get async {
             let open = Set(ownersHere.map(\.coordinatorID))
-            return CoordinatorCensus(kept: await keptHere, open: open, resting: await restingHere(but: open))
+            return CoordinatorCensus(
+                kept: await keptHere, open: open, resting: await restingHere(but: open), replica: book.own)
         }
     }
 
     /// Whether a coordinator of which there are copies works at no node in reach, so that its jobs are nowhere for now.
     nonisolated func isAnyUnopened() async -> Bool {
-        let all = await censuses().map(\.census)
-        let open = all.reduce(into: Set()) { $0.formUnion($1.open) }
-        return all.contains { !$0.kept.isSubset(of: open) }
+        let all = await censuses()
+        let open = all.reduce(into: Set()) { $0.formUnion($1.census.open) }
+        return !WaitingJobs.all(in: all).isEmpty
+            || all.contains { $0.census.resting == nil && !$0.census.kept.isSubset(of: open) }
     }
 
     /// What each node in reach has, this one included.
@@ -112,26 +114,45 @@ extension Copies {
 }
 
 extension WaitingJobs {
-    /// The jobs of all coordinators that are kept somewhere and work nowhere, in the order of their nodes' names.
+    private typealias Copy = (keeper: Member, replica: ReplicaID?, resting: RestingCoordinator)
+
+    /// The jobs of all coordinators that are kept somewhere and work nowhere, in the order of their nodes' names: together where the same
+    /// is to be done about them.
     static func all(in censuses: [(keeper: Member, census: CoordinatorCensus)]) -> [WaitingJobs] {
         let open = censuses.reduce(into: Set()) { $0.formUnion($1.census.open) }
-        var found: [CoordinatorID: WaitingJobs] = [:]
+        var copies: [CoordinatorID: [Copy]] = [:]
         for (keeper, census) in censuses {
             for resting in census.resting ?? [] where !open.contains(resting.coordinator) {
-                var jobs = WaitingJobs(
-                    node: resting.node, jobs: resting.jobs, keeper: keeper.name, address: keeper.address,
-                    needsWord: !resting.isDecidable)
-                // Of several copies the fullest one counts. It is enough if one of their nodes can take over.
-                if let known = found[resting.coordinator] {
-                    jobs.needsWord = jobs.needsWord && known.needsWord
-                    if known.jobs ?? 0 >= jobs.jobs ?? 0 {
-                        (jobs.node, jobs.jobs, jobs.keeper, jobs.address) =
-                            (known.node, known.jobs, known.keeper, known.address)
-                    }
-                }
-                found[resting.coordinator] = jobs
+                copies[resting.coordinator, default: []].append((keeper, census.replica, resting))
             }
         }
-        return found.values.filter { $0.jobs != 0 }.sorted { ($0.node, $0.keeper) < ($1.node, $1.keeper) }
+        var found: [[String]: WaitingJobs] = [:]
+        for jobs in copies.values.compactMap(WaitingJobs.init) where jobs.jobs != 0 {
+            let place = jobs.needsWord ? [jobs.node, jobs.keeper, jobs.address.map { "\($0)" } ?? ""] : [jobs.node]
+            guard let known = found[place] else {
+                found[place] = jobs
+                continue
+            }
+            found[place]?.jobs = known.jobs.flatMap { count in jobs.jobs.map { count + $0 } }
+        }
+        return found.values.sorted { ($0.node, $0.keeper) < ($1.node, $1.keeper) }
+    }
+
+    /// What several copies of one journal say: the one that is furthest knows who decides, and those decide that have whole copies.
+    private init?(_ copies: [Copy]) {
+        let furthest = copies.max { left, right in
+            let (one, other) = (left.resting, right.resting)
+            if one.position != other.position { return one.position ?? .start < other.position ?? .start }
+            return one.jobs ?? 0 < other.jobs ?? 0
+        }
+        guard let furthest else { return nil }
+        let voters = Set(copies.compactMap(\.replica))
+        // Nodes of earlier versions say for themselves whether they are enough.
+        let isKnown = voters.count == copies.count
+        let canDecide = isKnown ? furthest.resting.set.map { $0.isQuorum(voters) } : nil
+        self.init(
+            node: furthest.resting.node, jobs: furthest.resting.jobs, keeper: furthest.keeper.name,
+            address: furthest.keeper.address,
+            needsWord: !(canDecide ?? copies.contains { $0.resting.isDecidable }))
     }
 }

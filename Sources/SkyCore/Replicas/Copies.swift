@@ -628,17 +628,20 @@ package actor Copies {
     ///
     /// - Parameter node: the node's name, or the number of its replica.
     func adopt(from node: String) async throws -> [AdoptedCopy] {
-        if system.members.contains(where: { $0.name == node && system.isLinked($0.node) }) {
-            throw RemoteError(.failed, "node \(node) is here, and has its jobs")
-        }
         var adopted: [AdoptedCopy] = []
+        var isHere = system.name == node
         var refusals: Set<String> = []
         for replica in replicas.values {
             guard let copy = await replica.adoptable, name(of: copy.primary) == node || "\(copy.primary)" == node else {
                 continue
             }
+            // Another machine may have its name by now, with an empty disk.
+            guard !isInReach(copy.primary) else {
+                isHere = true
+                continue
+            }
             if let refusal = await replica.adopt() {
-                refusals.insert(words(refusal))
+                refusals.insert(words(refusal, of: node))
                 continue
             }
             adopted.append(
@@ -651,6 +654,7 @@ package actor Copies {
         guard refusals.isEmpty else {
             throw RemoteError(.failed, refusals.sorted().joined(separator: "; "))
         }
+        guard !isHere else { throw RemoteError(.failed, "node \(node) is here, and has its jobs") }
         do {
             let known = Set(await names()).sorted().joined(separator: ", ")
             throw RemoteError(
@@ -659,11 +663,17 @@ package actor Copies {
         }
     }
 
-    private nonisolated func words(_ refusal: AdoptionRefusal) -> String {
+    private nonisolated func isInReach(_ replica: ReplicaID) -> Bool {
+        state.withLockedValue { $0.peers[replica] }.map { system.isLinked($0.node) } ?? false
+    }
+
+    private nonisolated func words(_ refusal: AdoptionRefusal, of node: String) -> String {
         let other = name(of: refusal.replica)
+        let peer = state.withLockedValue { $0.peers[refusal.replica] }?.node
+        let address = system.members.first { $0.node == peer }?.address.map { "\($0)" } ?? other
         return switch refusal.reason {
         case .promised: "\(other) is taking the jobs over"
-        case .hasMore: "\(other) has a newer copy; adopt them there: skynode jobs adopt --node \(other)"
+        case .hasMore: "\(other) has a newer copy; adopt them there: skynode jobs adopt \(node) --node \(address)"
         case .hearsPrimary: "\(other) still hears that node; its jobs go on there"
         }
     }
@@ -683,21 +693,43 @@ package actor Copies {
 // MARK: - Coordinators that do not work here
 
 extension Copies {
+    /// Most of them work elsewhere, and to count their jobs waits for what they have stored here: not for long, on a slow disk.
+    private static let countingTime = Duration.milliseconds(300)
+
+    /// How many jobs copies have; those are left out of which it is not known in time.
+    private func jobCounts(of replicas: [CoordinatorID: Replica]) async -> [CoordinatorID: Int] {
+        let counts = NIOLockedValueBox<[CoordinatorID: Int]>([:])
+        let all = Latch()
+        Task {
+            await withDiscardingTaskGroup { group in
+                for (coordinator, replica) in replicas {
+                    group.addTask {
+                        guard let count = await replica.jobCount else { return }
+                        counts.withLockedValue { $0[coordinator] = count }
+                    }
+                }
+            }
+            all.open()
+        }
+        await all.wait(atMost: Copies.countingTime)
+        return counts.withLockedValue { $0 }
+    }
+
     /// What is known of the coordinators of which there are whole copies here, but for some.
     func restingHere(but open: Set<CoordinatorID>) async -> [RestingCoordinator] {
         let linked = state.withLockedValue { $0.peers.filter { system.isLinked($0.value.node) }.map(\.key) }
         var resting: [RestingCoordinator] = []
+        let counts = await jobCounts(of: replicas.filter { !open.contains($0.key) })
         for (coordinator, replica) in replicas where !open.contains(coordinator) {
             let core = await replica.core
             guard core.record.position != nil else { continue }
             let had = core.primary ?? core.record.promisedTo ?? book.own
-            // Most of them work elsewhere. To count their jobs would wait for what they have stored here.
-            let isInReach = linked.contains(had)
             resting.append(
                 RestingCoordinator(
                     coordinator: coordinator, node: had == book.own ? system.name : name(of: had),
-                    jobs: isInReach ? nil : await replica.jobCount,
-                    isDecidable: core.record.set.isQuorum(Set(linked + [book.own]))))
+                    jobs: counts[coordinator],
+                    isDecidable: core.record.set.isQuorum(Set(linked + [book.own])), position: core.record.position,
+                    set: core.record.set))
         }
         return resting
     }

@@ -144,6 +144,8 @@ package struct CoordinatorCensus: Codable, Sendable {
     var open: Set<CoordinatorID>
     /// What is known of those that are kept and do not work there; `nil` from nodes of earlier versions.
     var resting: [RestingCoordinator]?
+    /// The node's replicas; `nil` from nodes of earlier versions.
+    var replica: ReplicaID?
 }
 
 /// A coordinator of whose journal a node has a whole copy, and that does not work there.
@@ -155,6 +157,9 @@ package struct RestingCoordinator: Codable, Sendable {
     var jobs: Int?
     /// Whether enough of those that keep copies see each other, so that one of them takes over by itself.
     var isDecidable: Bool
+    /// How far the copy is, and whom its node takes for the members; `nil` from nodes of earlier versions.
+    var position: LogPosition?
+    var set: ReplicaSet?
 }
 
 /// Jobs that are at no node now: the node that had them is lost, or waits for those with copies.

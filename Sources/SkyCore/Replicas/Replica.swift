@@ -219,7 +219,9 @@ actor Replica {
     // MARK: - Events
 
     /// What this replica answers to another one that keeps nothing and is to keep nothing, if that is so.
-    func dismissal(of replica: ReplicaID) -> ReplicaReply? { hasEnded ? nil : core.dismissal(of: replica) }
+    func dismissal(of replica: ReplicaID) -> ReplicaReply? {
+        hasEnded ? nil : core.dismissal(of: replica, isEmpty: true)
+    }
 
     /// Another replica asks for something.
     func receive(_ request: ReplicaRequest<CopiedRows>) async -> ReplicaReply {
@@ -601,5 +603,6 @@ actor Replica {
 
 extension Replica {
     /// How many jobs the copy has; `nil` where it cannot be read.
+    /// How many jobs are stored; `nil` where that cannot be read.
     var jobCount: Int? { get async { await store.jobCount } }
 }

@@ -90,6 +90,24 @@ struct GoodbyeDecisionTests {
         #expect(story.core.record.set == ReplicaSet(members: [own]) && story.closure == nil)
     }
 
+    @Test func `a primary that was left alone lets nobody delete an old copy`() {
+        var story = story()
+        story.answering = [right]
+        story.wait(until: 3, available: [right], away: [left: 1])
+        story.wait(until: 3.5, available: [], away: [left: 1, right: 3])
+        story.answering = []
+        story.wait(until: 20, available: [], away: [left: 1, right: 3])
+        #expect(story.core.record.set == ReplicaSet(members: [own]))
+        #expect(story.core.dismissal(of: left, isEmpty: false) == nil)
+        #expect(story.core.dismissal(of: left, isEmpty: true)?.isUnneeded == true)
+        // Others have taken its place.
+        let others = [4, 5].map { ReplicaID(rawValue: $0) }
+        story.answering = Set(others)
+        story.wait(until: 60, available: others, away: [left: 1, right: 3])
+        #expect(story.core.record.set.members == [own] + others)
+        #expect(story.core.dismissal(of: left, isEmpty: false)?.isUnneeded == true)
+    }
+
     @Test func `nothing is left to members that were lost a moment ago`() {
         let others = (2...5).map { ReplicaID(rawValue: $0) }
         var story = PrimaryStory(own, others, at: start)
