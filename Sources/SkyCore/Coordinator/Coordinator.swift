@@ -239,7 +239,7 @@ package distributed actor Coordinator: ClusterActor {
             throw RemoteError(.failed, "this coordinator only finishes what a lost node has left")
         }
         if isWaitingForCopies {
-            if let spare = await spare { return try await spare.submit(submission) }
+            if let spare = await spare { return try await submit(submission, to: spare) }
             guard !standsIn else { throw RemoteError(.failed, "no journal can be made for it on this node") }
         }
         var submission = submission
@@ -268,7 +268,7 @@ package distributed actor Coordinator: ClusterActor {
         } catch {
             // The job's entry still waits to be stored. A second entry follows it and takes the job back.
             if id == new { updateCore { $0.delete(new) } }
-            if id == new, isWaitingForCopies, let spare = await spare { return try await spare.submit(submission) }
+            if id == new, isWaitingForCopies, let spare = await spare { return try await submit(submission, to: spare) }
             throw error
         }
         // Storing the entry has just shown how full the disk is. A job that could only wait for room is refused instead.
@@ -278,6 +278,17 @@ package distributed actor Coordinator: ClusterActor {
         }
         logger.info("job submitted", metadata: ["job": "\(id)"])
         return id
+    }
+
+    /// Gives a job to the coordinator that takes jobs meanwhile. That one may find just then that it has to wait for copies, too, and
+    /// another one stands in.
+    private func submit(_ submission: Submission, to first: Coordinator) async throws -> JobID {
+        do {
+            return try await first.submit(submission)
+        } catch {
+            guard let other = await spare, other.id != first.id else { throw error }
+            return try await other.submit(submission)
+        }
     }
 
     /// Whether nothing can be stored because too few of the nodes answer that keep copies.
