@@ -18,6 +18,8 @@ package actor InputStore {
     private let limit: Int
     private var table = InputTable()
     private var files: [InputTable.Upload: InputFile] = [:]
+    /// The files that were sent since the start.
+    private var sent: Set<[UInt8]> = []
     /// The files that jobs need that have not ended.
     private var needed: @Sendable () async -> Set<[UInt8]> = { [] }
 
@@ -36,12 +38,10 @@ package actor InputStore {
         }
         for entry in FolderEntry.all(in: folder) ?? [] {
             let path = folder + "/" + entry.text
-            guard let digest = HexText.bytes(entry.text), digest.count == SHA256.length else {
-                // Nothing else is removed, whoever has put it there.
-                if entry.text.hasSuffix(InputFile.ending) { unlink(path) }
-                continue
-            }
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            // Nothing else is removed, whoever has put it there.
+            if InputFile.isUnfinished(entry.text) { unlink(path) }
+            guard let digest = HexText.bytes(entry.text), digest.count == SHA256.length else { continue }
             table.found(digest, size: Int(status.st_size), used: .seconds(status.st_mtim.tv_sec))
         }
     }
@@ -66,7 +66,7 @@ package actor InputStore {
             utimes(path(part.digest), nil)
             return part.size
         }
-        for digest in removed { unlink(path(digest)) }
+        await remove(removed)
         if files[upload] == nil {
             do throws(SkyError) {
                 files[upload] = try InputFile(in: folder)
@@ -89,6 +89,7 @@ package actor InputStore {
             let path = path(part.digest)
             try await NIOThreadPool.singleton.runIfActive { try file.place(at: path, holding: part.digest) }
             table.complete(upload, at: InputStore.now)
+            sent.insert(part.digest)
             files[upload] = nil
             logger.info(
                 "a file was sent to this node", metadata: ["bytes": "\(part.size)", "by": "\(PrintableText.of(owner))"])
@@ -104,9 +105,29 @@ package actor InputStore {
     func run() async {
         repeat {
             let (old, ended) = table.sweep(needed: await needed(), at: InputStore.now)
-            for digest in old { unlink(path(digest)) }
             for upload in ended { files[upload] = nil }
+            await remove(old)
         } while (try? await Task.sleep(for: InputTable.patience)) != nil
+    }
+
+    /// Removes files of which the table knows no more. One that was here at the start may be anybody's: it is removed if it has the
+    /// digest that its name says, as each that was sent has.
+    private func remove(_ digests: [[UInt8]]) async {
+        for digest in digests {
+            let path = path(digest)
+            if sent.remove(digest) == nil {
+                let content = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
+                guard content?.digest == digest else {
+                    logger.warning(
+                        "a file is not removed: its name is a digest, and not its own",
+                        metadata: ["file": "\(PrintableText.of(path))"])
+                    continue
+                }
+                // The same bytes may have been sent meanwhile.
+                guard !table.knows(digest) else { continue }
+            }
+            unlink(path)
+        }
     }
 
     private func path(_ digest: [UInt8]) -> String { folder + "/" + HexText.of(digest) }
@@ -125,7 +146,12 @@ package actor InputStore {
 
 /// A file that is being sent. It is removed with this value, unless it is whole and has its place.
 private final class InputFile: Sendable {
-    static let ending = ".partial"
+    private static let ending = ".partial"
+
+    /// Whether a name is one that this type gives.
+    static func isUnfinished(_ name: String) -> Bool {
+        name.hasSuffix(ending) && HexText.bytes(String(name.dropLast(ending.count)))?.count == 8
+    }
 
     private let path: String
     private let descriptor: Int32
@@ -164,6 +190,11 @@ private final class InputFile: Sendable {
         guard fsync(descriptor) == 0 else { throw InputFile.failure() }
         guard try FileContent(of: path).digest == digest else {
             throw SkyError(.badInput, "the bytes that came are not those of the file; did it change while it was sent?")
+        }
+        var status = stat()
+        if lstat(target, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            errno = EEXIST
+            throw InputFile.failure()
         }
         guard rename(path, target) == 0 else { throw InputFile.failure() }
     }

@@ -54,6 +54,9 @@ struct InputTable {
     /// Whether the file is here or on its way, so that it needs no room any more.
     func knows(_ upload: Upload) -> Bool { stored[upload.digest] != nil || uploads[upload] != nil }
 
+    /// Whether the file is here or on its way from anybody.
+    func knows(_ digest: Digest) -> Bool { stored[digest] != nil || uploads.keys.contains { $0.digest == digest } }
+
     /// What follows a part or a question about a file.
     enum Answer: Equatable {
         /// It is here.

@@ -84,7 +84,7 @@ package actor Copies {
     ) throws(JournalError) {
         (self.folder, self.limits, self.system) = (folder, limits, system)
         state = NIOLockedValueBox(State(policy: policy))
-        room = CopyRoom(in: folder + "/copies", limit: limits.bytes)
+        room = CopyRoom(in: CopiesFolder(in: folder).path, limit: limits.bytes)
         logger = system.logger
         book = try ReplicaBook(in: folder)
         proof = book.key?.proof(from: system.node)
@@ -104,11 +104,10 @@ package actor Copies {
     ///
     /// - Parameter made: is called before it begins to work.
     func beginSpare(_ made: @Sendable (CoordinatorID) -> Void) async throws(JournalError) -> Replica {
-        let new = copiesFolder + "/new"
-        try? FileManager.default.removeItem(atPath: new)
+        let new = copiesFolder.placeOfNew()
         let coordinator = try Copies.makeJournal(in: new, limits)
         made(coordinator)
-        let path = copiesFolder + "/\(coordinator)"
+        let path = copiesFolder.place(of: coordinator)
         guard rename(new, path) == 0 else {
             throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
         }
@@ -142,24 +141,27 @@ package actor Copies {
     func beginStored() async {
         let names = (try? await book.names()) ?? [:]
         state.withLockedValue { $0.names.merge(names) { current, _ in current } }
-        let folders = (try? FileManager.default.contentsOfDirectory(atPath: copiesFolder)) ?? []
-        for folder in folders {
-            guard let number = UInt64(folder, radix: 16) else { continue }
-            let coordinator = CoordinatorID(rawValue: number)
+        copiesFolder.removeUnfinished()
+        for coordinator in copiesFolder.coordinators {
             guard !book.hasEnded(coordinator) else {
                 // The process ended between the two.
-                try? FileManager.default.removeItem(atPath: copiesFolder + "/" + folder)
+                removeFolder(of: coordinator)
                 continue
             }
-            let path = copiesFolder + "/" + folder
-            let isBegun = (try? FileManager.default.attributesOfItem(atPath: path + "/" + ReplicaStore.name)) != nil
-            if !isBegun, JournalFolder.fault(of: path) == nil {
+            if !copiesFolder.isBegun(coordinator), JournalFolder.fault(of: copiesFolder.place(of: coordinator)) == nil {
                 // It was begun and not finished. What was promised is elsewhere.
-                try? FileManager.default.removeItem(atPath: path)
+                removeFolder(of: coordinator)
                 continue
             }
             await beginCopy(of: coordinator)
         }
+    }
+
+    private func removeFolder(of coordinator: CoordinatorID) {
+        guard !copiesFolder.remove(coordinator) else { return }
+        logger.warning(
+            "a folder among the copies is not removed: something in it is not this program's",
+            metadata: ["folder": "\(PrintableText.of(copiesFolder.place(of: coordinator)))"])
     }
 
     /// Looks for damage in all copies, at the start and once a day.
@@ -171,18 +173,18 @@ package actor Copies {
 
     private static let scrubInterval = Duration.seconds(86_400)
 
-    private var copiesFolder: String { folder + "/copies" }
+    private var copiesFolder: CopiesFolder { CopiesFolder(in: folder) }
 
     /// Begins with a copy, which is on the disk or is to be made.
     ///
     /// - Returns: `nil` where the copy cannot be kept here, for which the log has the reason.
     @discardableResult
     func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
-        let path = copiesFolder + "/\(coordinator)"
+        let path = copiesFolder.place(of: coordinator)
         do {
             // What cannot be used is made anew like a damaged copy.
             let reason = JournalFolder.fault(of: path)
-            if reason != nil { try setAside(path) }
+            if reason != nil { try copiesFolder.setAside(path) }
             let store = try ReplicaStore(copyOf: coordinator, in: path, limits: limits, room: room, book: book)
             let replica = try await begin(store, isNew: false)
             if let reason { await replica.noteDamage(reason) }
@@ -194,14 +196,6 @@ package actor Copies {
             }
             return nil
         }
-    }
-
-    /// Keeps what is in the place of a copy's folder, in place of the one before.
-    private func setAside(_ path: String) throws(JournalError) {
-        let kept = copiesFolder + "/damaged"
-        try? FileManager.default.removeItem(atPath: kept)
-        guard rename(path, kept) != 0 else { return }
-        throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
     }
 
     private func begin(_ store: ReplicaStore, isNew: Bool) async throws(JournalError) -> Replica {
@@ -495,7 +489,7 @@ package actor Copies {
     func drop(_ coordinator: CoordinatorID) async {
         await replicas.removeValue(forKey: coordinator)?.end()
         room.forget(coordinator)
-        try? FileManager.default.removeItem(atPath: copiesFolder + "/\(coordinator)")
+        removeFolder(of: coordinator)
     }
 
     // MARK: - Goodbyes

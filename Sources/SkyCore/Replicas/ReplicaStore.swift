@@ -54,7 +54,7 @@ actor ReplicaStore {
             guard error.kind == .damaged || !Journal.isUsable(path) else { throw error }
             if case .copy(_, let copy?) = place { copy.end() }
             place = .copy(folder, nil)
-            try ReplicaStore.setAside(path)
+            try CopiesFolder(above: folder.path).setAside(filesIn: folder.path)
             damage = error.message
         }
     }
@@ -68,17 +68,6 @@ actor ReplicaStore {
             return id.map { $0 == Journal.key(coordinator) } ?? true
         } catch {
             throw Journal.failure(error, copy.path)
-        }
-    }
-
-    /// Keeps a damaged copy beside the folders of copies, in place of the one before.
-    private static func setAside(_ path: String) throws(JournalError) {
-        let kept =
-            ((path as NSString).deletingLastPathComponent as NSString).deletingLastPathComponent + "/damaged.sqlite"
-        for suffix in Journal.fileSuffixes {
-            try? FileManager.default.removeItem(atPath: kept + suffix)
-            guard rename(path + suffix, kept + suffix) != 0, errno != ENOENT else { continue }
-            throw JournalError(.inaccessible, "\(path + suffix): \(String(cString: strerror(errno)))")
         }
     }
 
@@ -96,7 +85,7 @@ actor ReplicaStore {
         room.note(0, of: coordinator)
         damage = found
         do {
-            try ReplicaStore.setAside(path)
+            try CopiesFolder(above: folder.path).setAside(filesIn: folder.path)
         } catch {
             damage = "\(found); it cannot be set aside: \(error.message)"
         }
@@ -108,7 +97,7 @@ actor ReplicaStore {
     }
 
     static let name = "journal.sqlite"
-    private static let nextName = "next.sqlite"
+    static let nextName = "next.sqlite"
 
     private var journal: Journal? {
         switch place {

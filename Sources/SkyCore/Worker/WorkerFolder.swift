@@ -64,7 +64,7 @@ struct WorkerFolder: Sendable {
     /// entered.
     private static func removeOrphans(in base: String) {
         for name in names(in: base) {
-            guard name.hasPrefix("skynode-") else { continue }
+            guard isOwn(name) else { continue }
             var status = stat()
             let path = base + "/" + name
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
@@ -77,10 +77,15 @@ struct WorkerFolder: Sendable {
         }
     }
 
-    /// Removes the folder and the files in it; there are no folders inside.
+    /// Whether a folder has a name as `init` gives one: that of a process and six characters of `mkdtemp`.
+    private static func isOwn(_ name: String) -> Bool {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "skynode" && Int32(parts[1]) != nil && parts[2].utf8.count == 6
+    }
+
+    /// Removes the folder, if nothing is in it but the lock, the socket, and what workers have written to their standard errors.
     private static func remove(_ folder: String) {
-        for name in names(in: folder) { unlink(folder + "/" + name) }
-        rmdir(folder)
+        OwnFolder.remove(folder) { $0 == "lock" || $0 == "socket" || $0.hasSuffix(".stderr") }
     }
 
     private static func names(in folder: String) -> [String] { (FolderEntry.all(in: folder) ?? []).map(\.text) }

@@ -9,7 +9,7 @@ import Testing
 @testable import SkyCore
 
 /// The files that commands have sent to a node, on the disk.
-struct InputStoreTests {
+@Suite(.timeLimit(.minutes(1))) struct InputStoreTests {
     private let bytes = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
     private func store(_ folder: borrowing ScratchFolder, limit: Int = 1 << 30) throws -> InputStore {
@@ -56,7 +56,7 @@ struct InputStoreTests {
     @Test func `what is unfinished goes when the node is started, and nothing of somebody else`() async throws {
         let folder = ScratchFolder()
         mkdir(folder.file("inputs"), 0o700)
-        folder.put("half", in: "inputs/0123.partial")
+        folder.put("half", in: "inputs/0123456789abcdef.partial")
         folder.put("mine", in: "inputs/notes.txt")
         symlink("/etc/passwd", folder.file("inputs/" + String(repeating: "ab", count: 32)))
         let store = try store(folder)
@@ -65,6 +65,26 @@ struct InputStoreTests {
         #expect(
             try await store.put(InputPart(digest: digest, size: 9), of: "alice", limit: nil) == 0, "a link is no file")
         for name in ScratchFolder.names(in: folder.file("inputs")) { unlink(folder.file("inputs/" + name)) }
+        rmdir(folder.file("inputs"))
+    }
+
+    @Test func `what is removed has the digest that its name says`() async throws {
+        let folder = ScratchFolder()
+        mkdir(folder.file("inputs"), 0o700)
+        let name = HexText.of(SHA256.digest(of: Array("sent".utf8)))
+        let other = String(repeating: "ab", count: 32)
+        folder.put("sent", in: "inputs/" + name)
+        folder.put("mine", in: "inputs/" + other)
+        var old = utimbuf(actime: 0, modtime: 0)
+        for name in [name, other] { utime(folder.file("inputs/" + name), &old) }
+        let store = try store(folder)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await store.run() }
+            while access(folder.file("inputs/" + name), F_OK) == 0 { await Task.yield() }
+            group.cancelAll()
+        }
+        #expect(ScratchFolder.names(in: folder.file("inputs")) == [other])
+        unlink(folder.file("inputs/" + other))
         rmdir(folder.file("inputs"))
     }
 

@@ -74,9 +74,9 @@ import Testing
     @Test func `the folder of a killed daemon is removed by the next`() throws {
         let scratch = ScratchFolder()
         // The lock of a process ends with it; here it is none that was ever held.
-        let left = scratch.file("skynode-1-killed")
+        let left = scratch.file("skynode-1-aBcDeF")
         #expect(mkdir(left, 0o700) == 0)
-        for name in ["lock", "socket", "stderr"] { close(open(left + "/" + name, O_WRONLY | O_CREAT, 0o600)) }
+        for name in ["lock", "socket", "w1.stderr"] { close(open(left + "/" + name, O_WRONLY | O_CREAT, 0o600)) }
         let folder = try WorkerFolder(in: scratch.path)
         #expect(access(left, F_OK) != 0)
         #expect(access(folder.path("lock"), F_OK) == 0)

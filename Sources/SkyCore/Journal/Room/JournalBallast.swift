@@ -7,7 +7,9 @@ final class JournalBallast: Sendable {
     private let path: String
     private let isThere = NIOLockedValueBox(false)
 
-    init(folder: String) { path = folder + "/reserve" }
+    static let name = "reserve"
+
+    init(folder: String) { path = folder + "/" + JournalBallast.name }
 
     /// The size of the ballast in bytes: what a deletion of many results needs, or a part of a small disk. Half of it is for the usual
     /// write-ahead log.
