@@ -378,7 +378,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
                 ? [] : place.formats.map(ResultFile.catalogue) + (preview == nil ? [] : ResultFile.pictures)
             _ = try PreparedOutput(
                 place, files: files, stems: [stem], merged: place.isFile ? place.merged(besides: []) : [],
-                overwrites: overwrites)
+                inputs: Set(request.image.paths.map { ImagePath.resolved($0) ?? $0 }), overwrites: overwrites)
             var output = ScanFiles(
                 name: name + (request.image.layer?.words ?? ""), stem: stem, formats: place.isFile ? [] : place.formats,
                 configuration: request.configuration, catalogue: catalogue, companions: request.image.companions,

@@ -120,6 +120,32 @@ import Testing
         }
     }
 
+    @Test func `no file that a command or its job reads is replaced, whatever is allowed`() async throws {
+        let folder = try ScratchFolder()
+        let image = folder.file("sky.fits")
+        #expect(try await Skynode.run("synthesize", image, "--width", "64", "--height", "64").status == 0)
+        let (columns, weight) = (folder.file("p.csv"), folder.file("old/sky.cat.fits"))
+        try Data("NUMBER\nX_IMAGE\n".utf8).write(to: URL(fileURLWithPath: columns))
+        mkdir(folder.file("old"), 0o755)
+        for name in ["old/sky.fits", "old/sky.cat.fits", "sky.cat.fits", "sky_w.fits"] {
+            try FileManager.default.copyItem(atPath: image, toPath: folder.file(name))
+        }
+        try await RunningCluster.with(1, slots: 1) { cluster in
+            let node = ["--overwrite", "--node", cluster.addresses[0]]
+            try await expectRefusal(
+                ["scan", image, "--columns", "@" + columns, "-o", columns] + node, of: columns, saying: "is read by this")
+            let compared = ["scan", image, "--reference", folder.file("old/sky.fits"), "--weight", "%.cat.fits"]
+            try await expectRefusal(compared + ["-o", folder.file("old")] + node, of: weight, saying: "is read by this")
+            let submitted = try await Skynode.run(["scan", image, "--weight", "%_w.fits", "--detach"] + node.suffix(2))
+            let job = try #require(submitted.output.last, "\(submitted.errors)")
+            #expect(try await Skynode.run(["jobs", "watch", job] + node.suffix(2)).status == 0)
+            for file in [image, folder.file("sky_w.fits")] {
+                try await expectRefusal(
+                    ["jobs", "results", job, "-o", file] + node, of: file, saying: "is read by this")
+            }
+        }
+    }
+
     @Test func `results of an image are there completely, or not at all`() async throws {
         let folder = try ScratchFolder()
         let image = folder.file("sky.fits")

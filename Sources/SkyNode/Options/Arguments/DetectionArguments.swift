@@ -23,6 +23,9 @@ struct FilterArgument: ExpressibleByArgument {
         name = argument
     }
 
+    /// The file that is read; `nil` for none.
+    var file: String? { FilterArgument.filters.contains { $0.name == name } ? nil : name }
+
     /// - Throws: `SkyError` or `CommandFailure` where a file cannot be read, or has no weights in it.
     func filter(readsFiles: Bool) throws -> DetectionFilter {
         if let filter = FilterArgument.filters.first(where: { $0.name == name }) { return filter }

@@ -48,8 +48,18 @@ struct DetectionOptions: ParsableArguments {
         return configuration
     }
 
+    /// The files that the options name.
+    var files: [String] {
+        [finding.filter?.file, columnOptions.columns.flatMap(DetectionOptions.file)].compactMap(\.self)
+    }
+
+    /// The file with the names of columns; `nil` where they are named one by one.
+    private static func file(_ columns: String) -> String? {
+        columns.hasPrefix("@") ? String(columns.dropFirst()) : nil
+    }
+
     private func names(_ text: String, apertures: Int, readsFiles: Bool) throws -> [String] {
-        guard text.hasPrefix("@") else {
+        guard let path = DetectionOptions.file(text) else {
             do {
                 return try ColumnList.names(text, apertures: apertures)
             } catch {
@@ -57,7 +67,6 @@ struct DetectionOptions: ParsableArguments {
             }
         }
         guard readsFiles else { throw CommandFailure(.usage, "--columns: files cannot be named here") }
-        let path = String(text.dropFirst())
         let bytes = try OptionFile.contents(of: path, limit: ColumnList.sizeLimit)
         do {
             return try ColumnList.names(file: bytes, apertures: apertures)

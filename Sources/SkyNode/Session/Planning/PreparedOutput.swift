@@ -11,7 +11,7 @@ struct PreparedOutput: Sendable {
     ///   - files: the files that are written for each image.
     ///   - stems: folder and name of each image's results.
     ///   - merged: the catalogues of all images.
-    ///   - inputs: the resolved paths of files that are read. None is replaced, whoever has made it.
+    ///   - inputs: the resolved paths of files that the command or its job reads. None is replaced, whoever has made it.
     ///   - overwrites: whether files that the program has not made are replaced.
     /// - Throws: `SkyError` where nothing can be written there, where a name would be too long, or where a file that the program
     ///   has not made would be overwritten.

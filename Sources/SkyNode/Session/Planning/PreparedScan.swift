@@ -56,11 +56,13 @@ struct PreparedScan: Sendable {
         }
         try plan.checkIsNotEmpty()
         self.plan = plan
-        let further = [options.comparison.reference, options.files.truth].compactMap(\.self).compactMap(
-            ImagePath.resolved)
+        let named =
+            [options.files.truth].compactMap(\.self) + options.detection.files
+            + options.cluster.network.security.files.map(\.path)
+        let images = list.images.map(\.path) + (reference?.image.paths ?? []) + (detection.map { [$0.image.path] } ?? [])
         output = try PreparedOutput(
             settings.output, files: plan.files, stems: plan.stems, merged: plan.merged,
-            inputs: companions.union(list.images.map(\.path) + further + (detection.map { [$0.image.path] } ?? [])),
+            inputs: companions.union(images + named.compactMap(ImagePath.resolved)),
             overwrites: plan.overwrites)
     }
 }
