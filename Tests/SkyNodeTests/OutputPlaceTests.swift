@@ -85,6 +85,27 @@ struct OutputPlaceTests {
         }
     }
 
+    @Test func `two results of one name are found before the scan`() throws {
+        let folder = ScratchFolder()
+        let path = folder.path
+        func prepare(_ stems: Set<String>, _ files: [ResultFile], _ merged: String = "merged.csv") throws {
+            _ = try PreparedOutput(
+                .folder(path, [.csv]), files: files, stems: Set(stems.map { path + "/" + $0 }),
+                merged: [(path + "/" + merged, .csv)], overwrites: true)
+        }
+        let changes = files + ResultFile.changes
+        try prepare(["x1", "X1", "x1.changes", "x1.injection"], files)
+        for (stems, files, merged, name) in [
+            (["x1", "x1.changes"], changes, "merged.csv", "x1.changes."),
+            (["x1", "x1.injection"], files + [.injection], "merged.csv", "x1.injection.csv"),
+            (["x1"], changes, "x1.changes.csv", "x1.changes.csv"),
+        ] as [(Set<String>, [ResultFile], String, String)] {
+            let error = try #require(throws: SkyError.self, "\(name)") { try prepare(stems, files, merged) }
+            #expect(error.message.hasPrefix("\(path)/\(name)") && error.message.contains("two results"))
+        }
+        #expect(folder.names.isEmpty)
+    }
+
     @Test func `names that are too long are found before the scan, with what follows the stem`() throws {
         let folder = ScratchFolder()
         let path = folder.path

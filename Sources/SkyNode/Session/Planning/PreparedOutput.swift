@@ -13,8 +13,8 @@ struct PreparedOutput: Sendable {
     ///   - merged: the catalogues of all images.
     ///   - inputs: the resolved paths of files that the command or its job reads. None is replaced, whoever has made it.
     ///   - overwrites: whether files that the program has not made are replaced.
-    /// - Throws: `SkyError` where nothing can be written there, where a name would be too long, or where a file that the program
-    ///   has not made would be overwritten.
+    /// - Throws: `SkyError` where nothing can be written there, where a name would be too long or that of two results, or where a
+    ///   file that the program has not made would be overwritten.
     init(
         _ place: OutputPlace, files: [ResultFile] = [], stems: Set<String> = [],
         merged: [(path: String, format: CatalogueFormat)] = [],
@@ -29,8 +29,14 @@ struct PreparedOutput: Sendable {
         let lengths = NameLengths(folder)
         // Only those names are looked for that exist: a night has a hundred thousand files.
         let names = Set(FolderNames.of(folder).map(\.text))
+        var results: Set<String> = []
         func check(_ path: String, _ kind: OutputKind) throws(SkyError) {
             try lengths.check(path, kind)
+            guard results.insert(OutputPlace.name(path)).inserted else {
+                throw SkyError(
+                    .badInput,
+                    "\(path): two results would have this name; rename an image, or scan them with an --output each")
+            }
             guard names.contains(OutputPlace.name(path)) else { return }
             guard !inputs.contains(ImagePath.resolved(path) ?? path) else {
                 throw SkyError(.badInput, "\(path): is read by this scan and is not overwritten")
