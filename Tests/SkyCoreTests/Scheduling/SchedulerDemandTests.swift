@@ -62,6 +62,35 @@ struct SchedulerDemandTests {
         #expect(story.wait(.milliseconds(50)).demands == [east: 1])
     }
 
+    @Test func `while nothing can be stored, slots that are not used are given back, and wanted again at once`() {
+        var story = SchedulerStory([east: 2, west: 2])
+        story.submit(100)
+        #expect(story.handle(.suspended(true)).demands.isEmpty, "a lower demand waits a moment")
+        #expect(story.wait(.milliseconds(50)).demands == [east: 2, west: 2])
+        story.handle(.succeeded(attempt(0), on: east))
+        #expect(story.wait(.milliseconds(50)).demands == [east: 1])
+        #expect(story.submit(1000, as: JobID(rawValue: 7)).demands.isEmpty)
+        #expect(story.handle(.nodeJoined(NodeID(rawValue: 9))).demands.isEmpty)
+        let again = story.handle(.suspended(false)).demands
+        #expect(Set(again.keys) == [east, west, NodeID(rawValue: 9)] && again.values.allSatisfy { $0 > 1000 })
+    }
+
+    @Test func `of a node that is emptied for one task, the slots of the others are given back`() {
+        var story = SchedulerStory()
+        story.submit(1)
+        for suspect in 0..<3 as Range<UInt64> {
+            let node = NodeID(rawValue: 100 + suspect)
+            story.handle(.nodeJoined(node))
+            story.lease(node, 1)
+            story.handle(.nodeLost(node))
+        }
+        story.handle(.nodeJoined(east))
+        story.submit(50, as: JobID(rawValue: 7))
+        story.lease(east, 4)
+        let demands = story.wait(.milliseconds(50)).demands
+        #expect(demands == [east: story.scheduler.running(on: east)])
+    }
+
     // MARK: - Jobs for some nodes
 
     private func options(use: Set<String> = [], avoid: Set<String> = [], priority: Int = 0) -> JobOptions {

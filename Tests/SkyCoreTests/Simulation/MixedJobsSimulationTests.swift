@@ -6,7 +6,8 @@ import Transport
 @testable import SkyCore
 
 /// Jobs for some nodes beside jobs for all, of all sizes, priorities and people, while nodes come, go, drain and lend their slots to
-/// another coordinator. Whatever waits for a node that is full or away: a job that may take an idle slot does not wait for it.
+/// another coordinator, and while nothing can be stored for some time. Whatever waits for a node that is full or away: a job that may
+/// take an idle slot does not wait for it, and the other coordinator does not wait for slots that nobody uses.
 @Suite struct MixedJobsSimulationTests {
     private static func setting(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
@@ -65,6 +66,8 @@ struct MixedJobs {
         case countedOverAllNodes
         /// The same, and no more than 4,096 tasks are counted, as versions until 0.2.0 did.
         case countedUpToALimit
+        /// The demand stays what it is while nothing is sent out.
+        case countedWhileSuspended
     }
 
     enum Sight: CaseIterable {
@@ -73,6 +76,8 @@ struct MixedJobs {
         /// Another job was sent out meanwhile.
         case passed
         case came, went, drained, limited, withheld, isolated, outOfReach, lentElsewhere
+        /// Nothing was sent out while the other coordinator wanted slots.
+        case suspended
     }
 
     private struct Node {
@@ -81,11 +86,15 @@ struct MixedJobs {
         let slots: Int
         var book: LeaseBook
         var running: [AttemptID: Duration] = [:]
+        /// The demand of the other coordinator.
+        var lent = 0
         /// The demand of the scheduler, and the one that the node has heard.
         var wanted = 0
         var heard = 0
         /// When all its slots were in use last.
         var full: Duration = .zero
+        /// Since when slots are idle that the other coordinator wants and no job may take.
+        var keptSince: Duration?
         var isDraining = false
     }
 
@@ -115,6 +124,8 @@ struct MixedJobs {
     /// How long a job may wait beside an idle slot: until a node has run out for a suspect task, which then runs alone. A task that is
     /// tried again waits for the end of its back-off before.
     private static let patience = (fresh: Duration.seconds(4), retry: Duration.seconds(15))
+    /// How long slots may be kept from the other coordinator.
+    private static let releaseTime = Duration.seconds(1)
 
     private var random: SplitMix64
     private let flaw: Flaw?
@@ -129,6 +140,7 @@ struct MixedJobs {
     /// For the mistakes: the number of tasks that was noticed last, and the nodes that are looked at anyway.
     private var level = 0
     private var noticed: Set<NodeID> = []
+    private var isSuspended = false
     private(set) var seen: [Sight: Int] = [:]
     private(set) var violations: [String] = []
     private let people: [JobSubmitter]
@@ -156,6 +168,7 @@ struct MixedJobs {
         case 28..<34: lend()
         case 34..<37: if let job = anyJob { handle(.cancelled(job)) }
         case 37..<42: withhold()
+        case 42..<45: suspend(!isSuspended)
         default: break
         }
         check()
@@ -229,6 +242,7 @@ struct MixedJobs {
     private mutating func lend() {
         guard let node = anyNode else { return }
         let wanted = Int.random(in: -2...6, using: &random)
+        nodes[node]?.lent = wanted
         let reply = nodes[node]?.book.reserve(wanted, for: MixedJobs.rival, now: now)
         if reply?.lease.slots ?? 0 > 0 { see(.lentElsewhere) }
         hear(reply?.changed ?? [], from: node)
@@ -239,6 +253,12 @@ struct MixedJobs {
         if !isWithheld { see(.withheld) }
         jobs[job]?.isWithheld.toggle()
         handle(.withheld(job, !isWithheld))
+    }
+
+    /// Nothing can be stored, so that nothing is sent out, or something can be stored again.
+    private mutating func suspend(_ isSuspended: Bool) {
+        self.isSuspended = isSuspended
+        handle(.suspended(isSuspended))
     }
 
     /// Time passes: attempts end, and the scheduler is woken when it asks for it.
@@ -314,6 +334,7 @@ struct MixedJobs {
     private mutating func run(_ attempt: AttemptID, on node: NodeID) {
         let (job, task) = (attempt.job, attempt.task.index)
         noticed.insert(node)
+        if isSuspended { violations.append("\(attempt) is sent although nothing can be stored") }
         if scheduler.isAlone(attempt) { see(.isolated) }
         if let record = jobs[job] {
             if let own = nodes[node], !allows(record, own) { violations.append("\(job) runs on \(own.name)") }
@@ -337,6 +358,7 @@ struct MixedJobs {
     }
 
     private mutating func apply(_ node: NodeID) {
+        if flaw == .countedWhileSuspended, isSuspended { return }
         guard let wanted = nodes[node]?.wanted, wanted != nodes[node]?.heard,
             let reply = nodes[node]?.book.reserve(wanted, for: MixedJobs.own, now: now)
         else { return }
@@ -352,6 +374,7 @@ struct MixedJobs {
     /// With a mistake, most nodes hear of demands only when the number of all tasks has changed enough.
     private mutating func applyIfNoticed() {
         guard let flaw else { return }
+        if flaw == .countedWhileSuspended { noticed.formUnion(nodes.keys) }
         var waiting = jobs.values.reduce(0) { $0 + $1.untried + $1.retries.count }
         if flaw == .countedUpToALimit { waiting = min(waiting, 4096) }
         let before = level
@@ -390,7 +413,7 @@ struct MixedJobs {
             if job.untried > 0, job.options.namesNodes, !noNode(job), !idle.contains(where: { allows(job, $0) }) {
                 see(.fullNode)
             }
-            if job.isWithheld { continue }
+            if job.isWithheld || isSuspended { continue }
             if let limit = job.submitter.slots,
                 held(by: job.submitter) >= limit || suspects.contains(job.submitter.name)
             {
@@ -406,6 +429,28 @@ struct MixedJobs {
             }
         }
         waits = still
+        for node in nodes.keys.sorted() { checkGivenBack(node) }
+    }
+
+    /// The other coordinator gets the slots of a node that no job uses or may use.
+    private mutating func checkGivenBack(_ id: NodeID) {
+        guard let node = nodes[id], let rival = node.book.lease(of: MixedJobs.rival), idleSlots(node) > 0,
+            node.lent > rival.slots, isSuspended || !jobs.values.contains(where: { mayUse($0, node) })
+        else {
+            nodes[id]?.keptSince = nil
+            return
+        }
+        if isSuspended { see(.suspended) }
+        let since = node.keptSince ?? now
+        nodes[id]?.keptSince = since
+        guard now - since > MixedJobs.releaseTime else { return }
+        violations.append(
+            "\(node.name) has \(idleSlots(node)) idle slots since \(since) that the other coordinator wants at \(now)")
+    }
+
+    /// Whether a job has tasks that wait for a node, now or after a pause.
+    private func mayUse(_ job: Job, _ node: Node) -> Bool {
+        allows(job, node) && !job.isWithheld && job.untried + job.retries.count > 0
     }
 
     private mutating func notice(_ wait: Wait, in still: inout [Wait: Duration]) {
@@ -421,6 +466,7 @@ struct MixedJobs {
 
     /// Nothing more happens, and every job has a node at last.
     mutating func settle() {
+        suspend(false)
         for (id, job) in jobs.sorted(by: { $0.key < $1.key }) {
             // Those are only there to be waited for.
             if job.untried > 200 { handle(.cancelled(id)) }
