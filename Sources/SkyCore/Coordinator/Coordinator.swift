@@ -485,8 +485,7 @@ package distributed actor Coordinator: ClusterActor {
     /// - Throws: `RemoteError` for a job that is not known here.
     package distributed func why(_ job: JobID) async throws -> JobExplanation {
         if let other = try await elsewhere(job) { return try await forward(job) { try await other.why(job) } }
-        let drained = actorSystem.ownMember.isDraining ? actorSystem.node : nil
-        guard let explanation = core.explain(job, now: now, drained: drained) else { throw unknown(job) }
+        guard let explanation = core.explain(job, now: now) else { throw unknown(job) }
         return explanation
     }
 
@@ -655,7 +654,10 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Carries out the effects until it is cancelled. This node's own slots count like those of any other node.
     package func run() async {
-        updateCore { [actorSystem] in $0.joined(actorSystem.node, name: actorSystem.name, isDraining: false) }
+        updateCore { [actorSystem] in
+            $0.joined(
+                actorSystem.node, name: actorSystem.name, isDraining: actorSystem.ownMember.isDraining)
+        }
         await CoordinatorEffects(
             coordinator: self, system: actorSystem, store: store, proof: journal.proof(from: actorSystem.node)
         ).run(effects)

@@ -202,6 +202,14 @@ package final class Node: Sendable {
         system.offer(coordinator)
     }
 
+    /// A person has drained or resumed the node. Its own coordinators hear it here, and those of other nodes by the links.
+    private func drained(_ isDraining: Bool) async {
+        for coordinator in coordinators {
+            await coordinator.whenLocal { [system] in $0.membershipChanged(.draining(system.node, isDraining)) }
+        }
+        if isDraining { await handOver() }
+    }
+
     /// Lets standbys take over the jobs of this node, if there are any standbys.
     ///
     /// - Parameter limit: how long that may take. What is not taken over then stays here.
@@ -278,7 +286,7 @@ package final class Node: Sendable {
             group.addTask { await self.offerSpare() }
             group.addTask { await self.revocations.keeper.run() }
             group.addTask { await self.inputs?.store.run() }
-            group.addTask { for await isDraining in self.drains where isDraining { await self.handOver() } }
+            group.addTask { for await isDraining in self.drains { await self.drained(isDraining) } }
         }
         await scan.whenLocal { $0.stop() }
         let taken = coordinators

@@ -75,8 +75,8 @@ package struct JobScheduler {
         jobs[job]?.progress
     }
 
-    /// Whether a node is here that may take a job's tasks. It need not have slots.
-    func hasNode(for job: JobID) -> Bool { jobs.hasNode(for: job) }
+    /// Whether something of a job runs, or a node is here that takes its tasks. None of the node's slots need be leased for us.
+    func hasNode(for job: JobID) -> Bool { jobs.hasNode(for: job, in: roster) }
 
     /// The names and ids of the nodes that are here.
     var nodeNames: Set<String> {

@@ -10,6 +10,8 @@ struct JobWaiting {
 
         var kind: Kind
         var met: Int
+        /// The nodes that meet all requirements before this one, but not this one, in the order of their ids.
+        var unmet: [NodeID] = []
     }
 
     /// A task that has been tried and is not done.
@@ -36,8 +38,8 @@ struct JobWaiting {
     var backingOff = 0
     var running = 0
     var requirements: [Requirement] = []
-    /// The nodes that get none of the job's tasks because they measure otherwise, in the order in which they came.
-    var measureOtherwise: [NodeID] = []
+    /// The nodes that do not meet a requirement, though all those before it.
+    func unmet(_ kind: Requirement.Kind) -> [NodeID] { requirements.first { $0.kind == kind }?.unmet ?? [] }
     /// Slots that are leased to this coordinator on nodes that the job may use, and attempts of other jobs on those slots.
     var slots = 0
     var takenByOthers = 0
@@ -55,10 +57,8 @@ struct JobWaiting {
 extension JobScheduler {
     /// What a job waits for; `nil` once it has ended.
     ///
-    /// - Parameters:
-    ///   - limit: how many tasks under way are named.
-    ///   - drained: a node that takes no new work, although the scheduler got no event about that.
-    func waiting(of job: JobID, now: Duration, limit: Int, drained: NodeID? = nil) -> JobWaiting? {
+    /// - Parameter limit: how many tasks under way are named.
+    func waiting(of job: JobID, now: Duration, limit: Int) -> JobWaiting? {
         guard let record = jobs[job] else { return nil }
         var waiting = JobWaiting()
         waiting.ready = record.ready
@@ -66,26 +66,32 @@ extension JobScheduler {
         waiting.running = record.running
         var nodes = roster.order.compactMap { roster[$0] }
         func require(_ kind: JobWaiting.Requirement.Kind, _ isMet: (NodeRecord) -> Bool) {
+            let unmet = nodes.filter { !isMet($0) }.map(\.id)
             nodes = nodes.filter(isMet)
-            waiting.requirements.append(JobWaiting.Requirement(kind: kind, met: nodes.count))
+            waiting.requirements.append(JobWaiting.Requirement(kind: kind, met: nodes.count, unmet: unmet))
         }
         require(.present) { _ in true }
         if record.options.namesNodes { require(.allowed) { record.options.names($0) } }
         if record.options.needsAlike == true, !nodes.allSatisfy(\.measuresAlike) {
-            waiting.measureOtherwise = nodes.filter { !$0.measuresAlike }.map(\.id)
             require(.alike) { $0.measuresAlike }
         }
         if nodes.contains(where: \.hasNoSlots) { require(.hasSlots) { !$0.hasNoSlots } }
-        require(.notDraining) { !$0.isDraining && $0.id != drained }
+        require(.notDraining) { !$0.isDraining }
+        let usable = Set(nodes.map(\.id))
         require(.lendsSlots) { $0.slots > 0 }
         waiting.slots = nodes.reduce(0) { $0 + $1.slots }
         waiting.takenByOthers = nodes.reduce(0) { sum, node in sum + node.running.keys.count { $0.job != job } }
         require(.notPaused) { $0.pausedUntil == nil && !$0.isSetAside }
         require(.hasRoom) { $0.running.count < $0.slots }
         var people: Set<Int> = []
+        var competing: [Int: Bool] = [:]
         for other in jobs.ids where other != job {
-            guard let other = jobs[other], other.ready > 0, jobs.selections.meet(record.selection, other.selection)
-            else { continue }
+            guard let other = jobs[other], other.ready > 0, !other.isWithheld else { continue }
+            // A job that waits for nodes that take nothing takes nothing from this one.
+            let competes =
+                competing[other.selection] ?? usable.contains { jobs.selections.selects(other.selection, $0) }
+            competing[other.selection] = competes
+            guard competes else { continue }
             if other.options.priority > record.options.priority { waiting.jobsAhead += 1 }
             guard other.options.priority == record.options.priority else { continue }
             waiting.jobsBeside += 1

@@ -5,18 +5,9 @@ import Transport
 
 /// Submits jobs to a coordinator.
 enum JobHandover {
-    /// Submits a job, and returns when it is stored.
+    /// Submits a job, and returns when it is stored, with what has happened of it already.
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
-    static func submit(_ submission: Submission, to coordinator: CoordinatorConnection) async throws -> JobID {
-        let named = named(submission)
-        let first = await coordinator.coordinator.id
-        return try await withCommandFailures {
-            try await coordinator.call { try await $0.submit(repeated(named, at: $0, after: first)) }
-        }
-    }
-
-    /// Does the same as `submit`, and also returns what has happened already.
     static func start(_ submission: Submission, at coordinator: CoordinatorConnection) async throws -> StartedJob {
         let named = named(submission)
         let first = await coordinator.coordinator.id
@@ -51,17 +42,6 @@ enum JobHandover {
         }
     }
 
-    /// Submits a job.
-    ///
-    /// - Returns: why it cannot go on at present, where it names nodes and they may not be there.
-    private static func handOver(
-        _ submission: Submission, to coordinator: CoordinatorConnection
-    ) async throws -> (job: JobID, paused: String?) {
-        guard submission.request.options.namesNodes else { return (try await submit(submission, to: coordinator), nil) }
-        let started = try await start(submission, at: coordinator)
-        return (started.job, started.batch.status.paused)
-    }
-
     /// A job that was submitted, as a program reads it.
     private struct DetachedLine: Encodable {
         var job: String
@@ -83,7 +63,9 @@ enum JobHandover {
             var jobs: [JobID] = []
             var reported: Set<String> = []
             for submission in submissions {
-                let (job, paused) = try await handOver(submission, to: coordinator)
+                // The answer says why the job cannot go on at present.
+                let started = try await start(submission, at: coordinator)
+                let (job, paused) = (started.job, started.batch.status.paused)
                 Console.output(cluster.format == .json ? try JSONLine.encode(DetachedLine(job, paused)) : "\(job)")
                 jobs.append(job)
                 // People hear it once, however many images there are.

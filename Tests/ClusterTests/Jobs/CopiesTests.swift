@@ -99,7 +99,7 @@ struct CopiesTests {
             cluster.nodes[0].send(SIGKILL)
             _ = await cluster.nodes[0].end()
             let job = try await submit(2, to: node)
-            _ = try await untilListed(job, at: [node]) { $0.completed == 0 && $0.state == "running" }
+            _ = try await untilListed(job, at: [node]) { $0.completed == 0 && $0.state == "paused" }
             let why = try await Skynode.run("jobs", "why", job, "--node", node)
             #expect(why.output.contains { $0.contains("all it may use were given none") }, "\(why.output)")
             try configure(3, slots: 2)

@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    @Test func `a job whose nodes are all drained says so, and goes on when one is resumed`() async throws {
+        try await RunningCluster.with(2, slots: 1) { cluster in
+            let node = ["--node", cluster.addresses[0]]
+            func paused(_ nodes: String) -> [String] {
+                ["paused: no node takes its tasks: \(nodes); the job waits until one does"]
+            }
+            let simulate = ["simulate", "--tasks", "2", "--duration", "10ms"] + node
+            #expect(try await Skynode.run(["nodes", "drain", "node2"] + node).status == 0)
+            let bound = try await Skynode.run(simulate + ["--use-node", "node2", "--detach"])
+            #expect(bound.status == 0 && bound.errors == paused("node2 is drained"))
+            #expect(try await Skynode.run(["nodes", "drain", "node1"] + node).status == 0)
+            let followed = try await Skynode.run(simulate + ["--deadline", "1s", "--format", "json"])
+            let first = try #require(followed.output.first.flatMap(EventLine.init))
+            #expect(first.event == "paused" && first.reason?.contains("node1 and node2 are drained") == true)
+            let waiting = try await Skynode.run(simulate + ["--detach"])
+            #expect(waiting.errors == paused("node1 and node2 are drained"))
+            #expect(try await Skynode.run(["nodes", "resume", "node1"] + node).status == 0)
+            let job = try #require(waiting.output.first)
+            #expect(try await Skynode.run(["jobs", "watch", job] + node).status == 0)
+        }
+    }
+
     @Test func `failed first attempts are retried, and the summary counts them`() async throws {
         try await RunningCluster.with(2, slots: 4) { cluster in
             let ended = try await Skynode.run(

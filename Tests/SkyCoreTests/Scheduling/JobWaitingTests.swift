@@ -22,8 +22,6 @@ import Transport
         #expect(met(story, .allowed) == nil, "this job may use all")
         story.handle(.nodeDraining(west, true))
         #expect(met(story, .notDraining) == 1)
-        let drained = story.scheduler.waiting(of: job, now: story.now, limit: 5, drained: east)
-        #expect(drained?.requirements.first { $0.kind == .notDraining }?.met == 0, "nor the coordinator's own node")
         story.lease(east, 2)
         #expect(met(story, .lendsSlots) == 1 && met(story, .hasRoom) == 0, "both slots are in use")
         #expect(story.scheduler.waiting(of: job, now: story.now, limit: 5)?.ready == 1)
@@ -73,6 +71,56 @@ import Transport
         #expect(many.paused?.contains(" or 995 others; ") == true && (many.paused?.count ?? 0) < 500)
         #expect(try words(use: [here[0]], avoid: []).paused == nil)
         #expect(try words(use: [], avoid: []).paused == nil)
+    }
+
+    @Test func `a job whose nodes are drained or have no slots is paused and says so, until one takes its tasks`()
+        throws
+    {
+        var story = CoordinatorStory()
+        func words(_ job: JobID) throws -> (paused: String?, why: [String]) {
+            let known = try #require(story.core.jobs[job])
+            return (story.core.pauseReason(of: known), try #require(story.core.explain(job, now: .zero)).reasons)
+        }
+        func slots(_ hasSlots: Bool, _ token: UInt64) {
+            var lease = Lease(coordinator: CoordinatorID(rawValue: 5), fencingToken: token, slots: 0)
+            lease.hasNoSlots = hasSlots ? nil : true
+            story.change { [lease, node = story.other] in $0.reserved(lease, on: node) }
+        }
+        var request = CoordinatorStory.simulation(3)
+        request.options.use = ["other"]
+        request.options.priority = 5
+        let bound = try story.submit(request, as: 1)
+        let free = try story.submit(CoordinatorStory.simulation(3), as: 2)
+        #expect(try words(bound).paused == nil && words(free).paused == nil)
+        #expect(try words(free).why.contains("1 job of higher priority goes first"))
+
+        slots(false, 1)
+        #expect(
+            try words(bound).paused
+                == "no node takes its tasks: other was given no slots (slots: 0); the job waits until one does")
+        #expect(try words(bound).why.count == 1, "nothing else is in its way")
+        #expect(try words(free).paused == nil && words(free).why.count == 1, "the other job is not in its way")
+
+        story.change { [own = story.own] in $0.draining(own, true) }
+        let both = "no node takes its tasks: other was given no slots (slots: 0), own is drained"
+        #expect(try words(free).paused == both + "; the job waits until one does")
+        #expect(try words(free).why.first?.hasSuffix("are drained or were given no slots (slots: 0)") == true)
+
+        slots(true, 2)
+        #expect(try words(bound).paused == nil && words(free).paused == nil)
+        story.change { [other = story.other] in $0.draining(other, true) }
+        #expect(try words(bound).paused == "no node takes its tasks: other is drained; the job waits until one does")
+        #expect(
+            try words(free).paused == "no node takes its tasks: other and own are drained; the job waits until one does"
+        )
+    }
+
+    @Test func `a job goes on while something of it runs on a node that is drained`() throws {
+        var story = CoordinatorStory()
+        let job = try story.submit(CoordinatorStory.simulation(3))
+        story.lease(1, on: story.other)
+        story.change { [nodes = [story.own, story.other]] core in for node in nodes { core.draining(node, true) } }
+        #expect(story.core.pauseReason(of: try #require(story.core.jobs[job])) == nil)
     }
 
     @Test func `waiting tasks are listed with node, start time and last failure`() throws {

@@ -33,7 +33,7 @@ import Testing
             await isBeside.wait()
             let reach = try await node.coordinator()
             let (job, report) = try await JobWatch(coordinator: reach).run(first, interrupts: Interrupts()) { _ in }
-            let other = try await JobHandover.submit(another, to: reach)
+            let other = try await JobHandover.start(another, at: reach).job
             return ([job, other], try await reach.call { try await $0.list() }.map(\.id), report)
         }
         #expect(report.state == .done && report.completed == 3)
@@ -93,7 +93,7 @@ import Testing
     @Test func `a job that was submitted elsewhere is watched and not deleted`() async throws {
         let submission = submission(tasks: 2)
         let (report, isThere) = try await with { reach in
-            let job = try await JobHandover.submit(submission, to: reach)
+            let job = try await JobHandover.start(submission, at: reach).job
             let report = try await JobWatch(coordinator: reach).attach(job, interrupts: nil) { _ in }
             return (report, try await reach.call { try await $0.list() }.contains { $0.id == job })
         }
@@ -106,7 +106,7 @@ import Testing
         let jobs = try await with { reach in
             var jobs: [JobID] = []
             for submission in [once, once, other, other] {
-                jobs.append(try await JobHandover.submit(submission, to: reach))
+                jobs.append(try await JobHandover.start(submission, at: reach).job)
             }
             return jobs
         }
@@ -116,7 +116,7 @@ import Testing
     @Test func `a refused job ends the command with its reason`() async throws {
         let submission = submission(tasks: 0)
         let failure = await #expect(throws: CommandFailure.self) {
-            try await with { try await JobHandover.submit(submission, to: $0) }
+            try await with { try await JobHandover.start(submission, at: $0).job }
         }
         #expect(failure?.status == .usage && failure?.message?.isEmpty == false, "\(String(describing: failure))")
     }

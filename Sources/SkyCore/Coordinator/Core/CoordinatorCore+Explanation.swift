@@ -8,9 +8,7 @@ extension CoordinatorCore {
     private static let namesExplained = 5
 
     /// What a job waits for; `nil` for a job that is not known.
-    ///
-    /// - Parameter drained: the node of this coordinator if it is drained. Membership reports only the drain of other nodes.
-    func explain(_ job: JobID, now: Duration, drained: NodeID? = nil) -> JobExplanation? {
+    func explain(_ job: JobID, now: Duration) -> JobExplanation? {
         guard let record = jobs[job] else { return nil }
         if let report = record.published.report {
             let reason = report.reason.map { ": \($0)" } ?? ""
@@ -19,7 +17,7 @@ extension CoordinatorCore {
                 tasks: [])
         }
         let limit = CoordinatorCore.tasksExplained
-        guard let waiting = dispatch.scheduler.waiting(of: job, now: now, limit: limit, drained: drained) else {
+        guard let waiting = dispatch.scheduler.waiting(of: job, now: now, limit: limit) else {
             return JobExplanation(reasons: ["finished, which is not stored yet"], requirements: [], tasks: [])
         }
         return JobExplanation(
@@ -53,7 +51,7 @@ extension CoordinatorCore {
                     "\(tasks(waiting.ready)) for a slot of \(person)'s: their jobs may hold \(slots) and hold \(quota.held)"
                 )
             } else {
-                if job.request.options.namesNodes, !dispatch.scheduler.hasNode(for: job.id) {
+                if waiting.requirements.contains(where: { $0.kind == .allowed && $0.met == 0 }) {
                     reasons.append(
                         "no node that is here may take its tasks: \(lists(of: job.request.options)); \(nodesHere)")
                 }
@@ -61,16 +59,22 @@ extension CoordinatorCore {
             }
         }
         if waiting.ready > 0, waiting.jobsAhead > 0 {
-            reasons.append("\(jobs(waiting.jobsAhead)) of higher priority go first")
+            let ahead =
+                waiting.jobsAhead == 1
+                ? "1 job of higher priority goes" : "\(waiting.jobsAhead) jobs of higher priority go"
+            reasons.append("\(ahead) first")
         }
         if waiting.ready > 0, waiting.jobsBeside > 0 {
-            reasons.append("\(jobs(waiting.jobsBeside)) of the same priority have their share of the slots")
+            let beside =
+                waiting.jobsBeside == 1
+                ? "1 job of the same priority has its" : "\(waiting.jobsBeside) jobs of the same priority have their"
+            reasons.append("\(beside) share of the slots")
             if waiting.peopleBeside > 0 {
                 reasons.append(
                     "the slots are shared by \(waiting.peopleBeside + 1) people, however many jobs each of them has")
             }
         }
-        reasons += measureOtherwise(waiting.measureOtherwise)
+        reasons += measureOtherwise(waiting.unmet(.alike))
         if waiting.backingOff > 0 { reasons.append("\(tasks(waiting.backingOff)) to be tried again after a failure") }
         if waiting.running > 0 {
             let verb = waiting.running == 1 ? "1 task runs" : "\(waiting.running) tasks run"
@@ -79,16 +83,31 @@ extension CoordinatorCore {
         return reasons.isEmpty ? ["it is about to get its next tasks, or to end"] : reasons
     }
 
-    /// Why no node that is here may take the tasks of a job, so that it waits for one; `nil` where one may, or where the job leaves it to
-    /// the cluster.
+    /// Why no node that is here takes the tasks of a job, so that it waits for one; `nil` where one does, or where something of it runs.
     func missingNode(of job: CoordinatedJob) -> String? {
+        // Before the coordinator runs, no node is here, not even its own.
+        guard job.isActive, !dispatch.scheduler.hasNode(for: job.id), !dispatch.scheduler.roster.order.isEmpty,
+            let waiting = dispatch.scheduler.waiting(of: job.id, now: now, limit: 0)
+        else { return nil }
         let options = job.request.options
-        guard options.namesNodes, job.isActive, !dispatch.scheduler.hasNode(for: job.id) else { return nil }
-        let here = dispatch.scheduler.nodeNames
-        guard !options.use.isEmpty, options.use.isDisjoint(with: here) else {
-            return "no node that is here may take its tasks (\(lists(of: options))); the job waits until another joins"
+        if waiting.requirements.contains(where: { $0.kind == .allowed && $0.met == 0 }) {
+            let here = dispatch.scheduler.nodeNames
+            guard !options.use.isEmpty, options.use.isDisjoint(with: here) else {
+                return
+                    "no node that is here may take its tasks (\(lists(of: options))); the job waits until another joins"
+            }
+            return "no node is called \(named(options.use, "or")); the job waits until one joins"
         }
-        return "no node is called \(named(options.use, "or")); the job waits until one joins"
+        let reasons: [(JobWaiting.Requirement.Kind, one: String, more: String)] = [
+            (.alike, "measures otherwise", "measure otherwise"),
+            (.hasSlots, "was given no slots (slots: 0)", "were given no slots (slots: 0)"),
+            (.notDraining, "is drained", "are drained"),
+        ]
+        let words = reasons.compactMap { kind, one, more in
+            let nodes = Set(waiting.unmet(kind).map { dispatch.name(of: $0) })
+            return nodes.isEmpty ? nil : "\(named(nodes, "and")) \(nodes.count == 1 ? one : more)"
+        }
+        return "no node takes its tasks: \(words.joined(separator: ", ")); the job waits until one does"
     }
 
     /// A job's lists of nodes, as they are given.
@@ -135,7 +154,10 @@ extension CoordinatorCore {
         case .allowed: "a node that the job may use (--use-node, --avoid-node): there is none"
         case .alike: "a node that measures as this one does: all it may use measure otherwise"
         case .hasSlots: "a node with slots: all it may use were given none (slots: 0)"
-        case .notDraining: "a node that takes new work: all it may use are drained"
+        case .notDraining:
+            waiting.unmet(.hasSlots).isEmpty
+                ? "a node that takes new work: all it may use are drained"
+                : "a node that takes new work: all it may use are drained or were given no slots (slots: 0)"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
         case .notPaused: "a node to recover: all are in back-off after a failure"
         case nil: "another node: it failed on those with a free slot, or its input cannot be reached there"
@@ -164,8 +186,6 @@ extension CoordinatorCore {
     }
 
     private func tasks(_ count: Int) -> String { count == 1 ? "1 task waits" : "\(count) tasks wait" }
-
-    private func jobs(_ count: Int) -> String { count == 1 ? "1 job" : "\(count) jobs" }
 }
 
 extension JobWaiting.Requirement {

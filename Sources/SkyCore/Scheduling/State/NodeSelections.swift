@@ -48,13 +48,6 @@ struct NodeSelections {
         selection == NodeSelections.everyNode || records[selection].nodes.contains(node)
     }
 
-    /// Whether two selections have a node in common.
-    func meet(_ left: Int, _ right: Int) -> Bool {
-        guard left != NodeSelections.everyNode else { return isPlaced(right) }
-        guard right != NodeSelections.everyNode else { return isPlaced(left) }
-        return left == right ? isPlaced(left) : !records[left].nodes.isDisjoint(with: records[right].nodes)
-    }
-
     /// Tasks that could run now on a free slot of a node.
     func ready(on node: NodeID) -> Int {
         active.reduce(0) { $0 + (selects($1, node) ? records[$1].ready : 0) }

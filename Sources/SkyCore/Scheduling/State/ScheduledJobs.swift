@@ -98,8 +98,12 @@ struct ScheduledJobs {
     /// How many tasks wait for slots of a node that may take them, rounded up. `ScheduledPeople.version` says when that has changed.
     func waiting(for node: NodeID) -> Int { people.waiting(for: node) }
 
-    /// Whether a live node may take a job's tasks.
-    func hasNode(for job: JobID) -> Bool { position[job].map { selections.isPlaced(records[$0].selection) } ?? true }
+    /// Whether something of a job runs, or a node may take its tasks that has slots and is not draining.
+    func hasNode(for job: JobID, in roster: Roster) -> Bool {
+        guard let record = position[job].map({ records[$0] }), record.running == 0 else { return true }
+        guard record.selection != NodeSelections.everyNode else { return roster.usableCount > 0 }
+        return selections.nodes(record.selection).contains { roster.isUsable($0) }
+    }
 
     /// Whether a usable node may take none of the tasks that could run now.
     func leavesNodeIdle(in roster: Roster) -> Bool {
