@@ -80,7 +80,7 @@ package distributed actor Coordinator: ClusterActor {
             Method("waiting", "$s7SkyCore11CoordinatorC7waitingSayAA11WaitingJobsVGyYaKFTE", for: .user) {
                 (coordinator: isolated Coordinator) in await coordinator.waiting()
             },
-        ] + JobKinds.methods)
+        ] + JobKinds.methods, errors: [PassingRefusal.declared])
 
     package static let worksOnLoop = true
 
@@ -227,8 +227,8 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Takes a job and starts it; returns when it is stored.
     ///
-    /// - Throws: `SkyError` where the request is not valid, `RemoteError` where it cannot be stored. The job is not done in either
-    ///   case.
+    /// - Throws: `SkyError` where the request is not valid or not allowed, `PassingRefusal` where it cannot be taken or stored now. The
+    ///   job is not done in either case.
     package distributed func submit(_ submission: Submission) async throws -> JobID {
         try await accept(submission)
     }
@@ -240,7 +240,7 @@ package distributed actor Coordinator: ClusterActor {
         }
         if isWaitingForCopies {
             if let spare = await spare { return try await submit(submission, to: spare) }
-            guard !standsIn else { throw RemoteError(.failed, "no journal can be made for it on this node") }
+            guard !standsIn else { throw PassingRefusal(.storage, "no journal can be made for it on this node") }
         }
         var submission = submission
         try submission.validate()
@@ -255,9 +255,9 @@ package distributed actor Coordinator: ClusterActor {
         let isUser = callingUser != nil
         let others = await usageElsewhere(by: submission.request)
         let new = JobID.random()
-        var taken = Result<JobID, SkyError>.success(new)
+        var taken = Result<JobID, any Error>.success(new)
         updateCore { core in
-            taken = Result { () throws(SkyError) in
+            taken = Result {
                 try core.submit(
                     submission.request, token: submission.token, as: new, isUser: isUser, beside: others, waiting: wait)
             }
@@ -269,12 +269,12 @@ package distributed actor Coordinator: ClusterActor {
             // The job's entry still waits to be stored. A second entry follows it and takes the job back.
             if id == new { updateCore { $0.delete(new) } }
             if id == new, isWaitingForCopies, let spare = await spare { return try await submit(submission, to: spare) }
-            throw error
+            throw (error as? RemoteError).map { PassingRefusal(.storage, $0.message) } ?? error
         }
         // Storing the entry has just shown how full the disk is. A job that could only wait for room is refused instead.
         if id == new, let reason = core.room.diskFault {
             updateCore { $0.delete(new) }
-            throw RemoteError(.failed, "it cannot be stored: \(reason)")
+            throw PassingRefusal(.storage, "it cannot be stored: \(reason)")
         }
         logger.info("job submitted", metadata: ["job": "\(id)"])
         return id

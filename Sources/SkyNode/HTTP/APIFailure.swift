@@ -27,6 +27,7 @@ struct APIFailure: Error {
                 .methodNotAllowed, "allowed are \(methods.joined(separator: ", "))",
                 [.allow: methods.joined(separator: ", ")])
         case let error as SkyError: self.init(.badRequest, error.message)
+        case let refusal as PassingRefusal: self.init(.conflict, refusal.message)
         case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
         case is CancellationError: self.init(.serviceUnavailable, "the node is stopping")
         case let error as RemoteError where error.mayBeTakenOver || [.noSuchActor, .leaving].contains(error.kind):

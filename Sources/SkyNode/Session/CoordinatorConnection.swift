@@ -24,6 +24,8 @@ actor CoordinatorConnection {
     nonisolated let isElsewhere: Bool
     /// Whether the coordinator is on another machine, where other files may have the same paths.
     nonisolated let isRemote: Bool
+    /// The jobs that the coordinator does not take now.
+    nonisolated let line = SubmissionLine()
     private let patience: Duration
     private let answered = NIOLockedValueBox(ContinuousClock.now)
     private let hasGivenUp = NIOLockedValueBox(false)
@@ -141,7 +143,7 @@ actor CoordinatorConnection {
     private func report(_ reason: String, for time: Duration) {
         guard !isReported else { return }
         isReported = true
-        speak("skynode: \(reason); trying again for \(time.components.seconds) s. Ctrl-C ends this, not the job")
+        say("skynode: \(reason); trying again for \(time.components.seconds) s. Ctrl-C ends this, not the job")
     }
 
     private func note(_ owner: String?) { if let owner { self.owner = owner } }
@@ -158,12 +160,12 @@ actor CoordinatorConnection {
         let lost = lostNode.map { PrintableText.of($0) }
         if let now, let before = owner ?? lostNode, now != before {
             let before = PrintableText.of(before)
-            speak(
+            say(
                 "skynode: \(lost == before ? "\(before) was lost; " : "")\(PrintableText.of(now)) goes on with the job")
         } else if let lost, let node, node != lostNode {
-            speak("skynode: \(lost) was lost; \(PrintableText.of(node)) answers in its place")
+            say("skynode: \(lost) was lost; \(PrintableText.of(node)) answers in its place")
         } else if lost != nil {
-            speak("skynode: the node is back")
+            say("skynode: the node is back")
         }
     }
 
@@ -251,5 +253,6 @@ actor CoordinatorConnection {
         return nil
     }
 
-    private func speak(_ text: String) { speaker.withLockedValue { $0 }(text) }
+    /// Prints a message for the user.
+    nonisolated func say(_ text: String) { speaker.withLockedValue { $0 }(text) }
 }

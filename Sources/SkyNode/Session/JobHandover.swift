@@ -36,9 +36,14 @@ enum JobHandover {
         do {
             return try await call()
         } catch let error as SkyError {
-            throw CommandFailure(.usage, PrintableText.of(error.message))
+            throw CommandFailure(.usage, PrintableText.of(error.message), refusal: .lasting)
+        } catch let error as PassingRefusal {
+            throw CommandFailure(.partlyFailed, PrintableText.of(error.message), refusal: .passing(error.cause))
         } catch let error as RemoteError {
-            throw CommandFailure(.partlyFailed, PrintableText.of(error.message))
+            // Any other kind is about the node or the caller, and would be the same for the next job.
+            let isOfJob = [.failed, .badArguments, .tooLarge].contains(error.kind)
+            throw CommandFailure(
+                .partlyFailed, PrintableText.of(error.message), refusal: isOfJob ? .lasting : nil)
         }
     }
 

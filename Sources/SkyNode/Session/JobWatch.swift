@@ -7,14 +7,18 @@ import Transport
 struct JobWatch {
     let coordinator: CoordinatorConnection
 
-    /// Submits a job and follows it. `observe` receives all its events, in order.
+    /// Submits a job and follows it. `observe` receives all its events, in order. A job that the coordinator does not take now waits.
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses the job or is lost.
     func run(
         _ submission: Submission, interrupts: Interrupts,
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
-        let started = try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
+        let started = try await coordinator.line.submit(interrupts, say: coordinator.say) { [coordinator] in
+            try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
+        }
+        // Others may be taken in its place then, and also where it is lost.
+        defer { coordinator.line.jobEnded() }
         let job = started.job
         // A job in a node inside this command ends with the command.
         var watched = WatchedJob(job, outlivesCommand: coordinator.isElsewhere)

@@ -52,7 +52,7 @@ import Testing
             _ = try await submit(alice)
             let refused = try await run(simulate(1, "1s") + alice)
             #expect(refused.status != 0 && refused.output.isEmpty && refused.errors.count == 1)
-            let words = "alice may have 2 jobs at once, and 2 go on; submit it when one of them has ended"
+            let words = "alice may have 2 jobs at once, and 2 go on; another is taken when one of them has ended"
             #expect(refused.errors.first?.contains(words) == true, "\(refused.errors)")
             #expect(try await jobs(alice).count == 2)
             _ = try await submit(bob)
@@ -72,6 +72,31 @@ import Testing
             }
             _ = try await submit(keys.of("alice", address))
             await RunningCluster.stop([node])
+        }
+    }
+
+    @Test func `a night of more images than a person may have jobs is scanned to its end`() async throws {
+        let (frames, out) = (try ScratchFolder(), try ScratchFolder())
+        let made = try await run(
+            ["synthesize", frames.file("sky.fits"), "--width", "900", "--height", "800", "--epochs", "6"])
+        #expect(made.status == 0)
+        let images = (0..<6).map { frames.file("sky_e\($0).fits") }
+        try await with(1, slots: 2, ["alice": ["--jobs", "1"]]) { cluster, keys in
+            let alice = keys.of("alice", cluster.addresses[0])
+            // Until this job of another command has ended, nothing of the night is taken.
+            let other = try await submit(alice, 1, "2s")
+            let options = ["--no-cache", "--no-picture", "--reference", images[0], "-o", out.file("o")] + alice
+            let scanned = try await run(["scan"] + images.dropFirst() + options)
+            #expect(scanned.status == 0, "\(scanned.errors)")
+            let waits = scanned.errors.filter { $0.contains("alice may have 1 job at once, and 1 goes on") }
+            #expect(waits.count == 1 && waits.first?.hasPrefix("skynode: waiting: ") == true, "\(scanned.errors)")
+            for number in 1..<6 {
+                #expect(!(try out.contents("o/sky_e\(number).csv").isEmpty))
+                #expect(!(try out.contents("o/sky_e\(number).changes.csv").isEmpty))
+            }
+            #expect(try await jobs(alice).first { $0.job == other }?.state == "done")
+            let rounds = try await run(["simulate", "--tasks", "1", "--duration", "1ms", "--repeat", "3"] + alice)
+            #expect(rounds.status == 0, "\(rounds.errors)")
         }
     }
 

@@ -39,9 +39,9 @@ struct CoordinatorStory {
     mutating func submit(
         _ request: JobRequest, token: String? = nil, as id: UInt64 = 7, isUser: Bool = false
     ) throws -> JobID {
-        var result = Result<JobID, SkyError>.success(JobID(rawValue: id))
+        var result = Result<JobID, any Error>.success(JobID(rawValue: id))
         change { core in
-            result = Result { () throws(SkyError) in
+            result = Result {
                 try core.submit(request, token: token, as: JobID(rawValue: id), isUser: isUser)
             }
         }

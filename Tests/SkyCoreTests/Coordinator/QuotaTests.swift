@@ -54,14 +54,14 @@ import Transport
                 return
             }
         }
-        #expect(throws: SkyError.self) { try story.submit(request, as: 20_000, isUser: true) }
+        #expect(throws: PassingRefusal.self) { try story.submit(request, as: 20_000, isUser: true) }
         #expect(submit(request, as: 20_001, to: &story) == nil, "the same person with an operator's credential")
         do {
             _ = try story.submit(request, as: 20_002, isUser: true)
         } catch {
             let words =
-                "alice may have 10000 jobs at once, and 10001 go on; submit it when one of them has ended, or use"
-            #expect((error as? SkyError)?.message.hasPrefix(words) == true, "\(error)")
+                "alice may have 10000 jobs at once, and 10001 go on; another is taken when one of them has ended, or with"
+            #expect((error as? PassingRefusal)?.message.hasPrefix(words) == true, "\(error)")
         }
         let more = self.request(CoordinatorStory.simulation(1), jobs: 20_000)
         #expect((try? story.submit(more, as: 20_003, isUser: true)) != nil, "a credential may allow more")
@@ -72,15 +72,15 @@ import Transport
         var large = request(CoordinatorStory.simulation(1))
         large.options.use = Set((0..<1000).map { "\($0)" + String(repeating: "n", count: 250) })
         var taken: UInt64 = 0
-        var refusal: SkyError?
+        var refusal: PassingRefusal?
         while taken < 1000, refusal == nil {
-            do { _ = try story.submit(large, as: taken + 1, isUser: true) } catch { refusal = error as? SkyError }
+            do { _ = try story.submit(large, as: taken + 1, isUser: true) } catch { refusal = error as? PassingRefusal }
             if refusal == nil { taken += 1 }
         }
         #expect((120...140).contains(taken), "\(taken) jobs of 250 KiB")
         let words = try #require(refusal?.message)
         #expect(words.hasPrefix("the requests of alice's jobs that go on may take 32 MiB, and would take 32 MiB; "))
-        #expect(words.contains("name fewer nodes") && words.contains("key issue --bytes"))
+        #expect(words.contains("names fewer nodes") && words.contains("key issue --bytes"))
         #expect(throws: Never.self) { try story.submit(request(CoordinatorStory.simulation(1), by: "bob"), as: 2000) }
         #expect(throws: Never.self) { try story.submit(large, as: 2001) }
         story.change { $0.cancel(JobID(rawValue: 1)) }
@@ -107,7 +107,7 @@ import Transport
         #expect(submit(request, token: "a", as: 1, to: &story) == nil)
         #expect(submit(request, as: 2, to: &story) == nil)
         let entries = story.done.entries.count
-        let words = "alice may have 2 jobs at once, and 2 go on; submit it when one of them has ended"
+        let words = "alice may have 2 jobs at once, and 2 go on; another is taken when one of them has ended"
         #expect(submit(request, as: 3, to: &story) == words)
         #expect(story.core.jobs.order == [id(1), id(2)] && story.done.entries.count == entries)
         #expect(story.core.writeAhead.lastEntry == 2)
@@ -138,10 +138,10 @@ import Transport
         func refusal(_ request: JobRequest) -> String? {
             var words: String?
             story.change { core in
-                do throws(SkyError) {
+                do {
                     _ = try core.submit(request, token: nil, as: .random(), beside: other)
                 } catch {
-                    words = error.message
+                    words = "\(error)"
                 }
             }
             return words

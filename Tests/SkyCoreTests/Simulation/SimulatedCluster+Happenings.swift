@@ -393,9 +393,9 @@ extension SimulatedCluster {
             // The submitter tries until somebody is there.
             return schedule(.submitted(request, id, token: token, host: host), after: .milliseconds(500))
         }
-        var refusal: SkyError?
+        var refusal: (any Error)?
         change(host) { core in
-            do throws(SkyError) {
+            do {
                 // Some wait for their first results to be stored with them.
                 let wait: Duration? = id.rawValue.isMultiple(of: 2) ? .milliseconds(3) : nil
                 _ = try core.submit(request, token: token, as: id, waiting: wait)
@@ -403,7 +403,7 @@ extension SimulatedCluster {
                 refusal = error
             }
         }
-        if let refusal { violations.append("\(token) was refused: \(refusal.message)") }
+        if let refusal { violations.append("\(token) was refused: \(refusal)") }
     }
 
     /// Looks at what is sent out.

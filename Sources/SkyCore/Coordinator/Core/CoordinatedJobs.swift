@@ -74,12 +74,12 @@ struct CoordinatedJobs {
     /// - Parameters:
     ///   - isUser: whether the submitter is a user, who has limits even where the credential has none.
     ///   - other: what the submitter's jobs take at other coordinators of this node.
-    /// - Throws: `SkyError` where the token is that of another job, where there are too many jobs, where the submitter's limits are
-    ///   reached, and where the request cannot be written down.
+    /// - Throws: `SkyError` where the token is that of another job, where the submitter's jobs store too much, and where the request
+    ///   cannot be written down. `PassingRefusal` where too many jobs go on.
     mutating func submit(
         _ request: JobRequest, token: String?, as id: JobID, isUser: Bool = false, beside other: PersonUsage? = nil,
         now: Duration, wall: UInt64
-    ) throws(SkyError) -> Admission {
+    ) throws -> Admission {
         let encoded = try JournalText.encode(request)
         if let token, let known = byToken[token] {
             // The earlier request is encoded again. The text of a job that was read from the journal is not kept, and an earlier
@@ -93,7 +93,7 @@ struct CoordinatedJobs {
             return .known(known)
         }
         guard activeCount < CoordinatedJobs.activeLimit else {
-            throw SkyError(.failed, "\(activeCount) jobs go on already; submit it when some of them have ended")
+            throw PassingRefusal(.jobs, "\(activeCount) jobs go on; another is taken when some of them have ended")
         }
         let refusal = quotas.refusal(
             of: request, bytes: encoded.count, isUser: isUser, beside: other,

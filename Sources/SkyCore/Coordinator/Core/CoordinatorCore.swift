@@ -92,11 +92,11 @@ extension CoordinatorCore {
     ///   - other: what the submitter's jobs take at other coordinators of this node.
     ///   - wait: how long the job waits to be stored, so that its first results are stored with it; `hurry` then. `nil` where it is
     ///     stored at once.
-    /// - Throws: `SkyError` as `CoordinatedJobs.submit` does.
+    /// - Throws: what `CoordinatedJobs.submit` throws.
     mutating func submit(
         _ request: JobRequest, token: String?, as id: JobID, isUser: Bool = false, beside other: PersonUsage? = nil,
         waiting wait: Duration? = nil
-    ) throws(SkyError) -> JobID {
+    ) throws -> JobID {
         switch try jobs.submit(request, token: token, as: id, isUser: isUser, beside: other, now: now, wall: wall) {
         case .known(let known): return known
         case .new(let stored):

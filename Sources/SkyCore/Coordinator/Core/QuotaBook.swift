@@ -120,26 +120,28 @@ struct QuotaBook {
     func refusal(
         of request: JobRequest, bytes: Int, isUser: Bool, beside other: PersonUsage?,
         largest: () -> (job: JobID, bytes: Int)?
-    ) -> SkyError? {
+    ) -> (any Error)? {
         guard let person = request.submitter else { return nil }
         let limits = request.limits ?? PersonalLimits()
         var used = usage(of: person)
         if let other { used += other }
         if let limit = limits.jobs ?? (isUser ? QuotaBook.defaults.jobs : nil), used.active >= limit {
-            return SkyError(
-                .failed,
+            return PassingRefusal(
+                .jobs,
                 "\(person) may have \(QuotaBook.count(limit, "job")) at once, and \(used.active) \(used.active == 1 ? "goes" : "go") on; "
-                    + "submit it when one of them has ended"
-                    + (limits.jobs == nil ? ", or use a credential that allows more (key issue --jobs)" : ""))
+                    + "another is taken when one of them has ended"
+                    + (limits.jobs == nil ? ", or with a credential that allows more (key issue --jobs)" : ""))
         }
         let requests = (records[person]?.requests ?? 0) + bytes
         if isUser, limits.bytes == nil, requests > QuotaBook.defaults.requests {
             let limit = QuotaBook.size(QuotaBook.defaults.requests)
-            return SkyError(
-                .failed,
+            let words =
                 "the requests of \(person)'s jobs that go on may take \(limit), and would take \(QuotaBook.size(requests)); "
-                    + "submit it when some of them have ended, name fewer nodes, or use a credential with a limit of its own (key issue --bytes)"
-            )
+            let advice = "where it names fewer nodes, or with a credential with a limit of its own (key issue --bytes)"
+            guard bytes <= QuotaBook.defaults.requests else {
+                return SkyError(.failed, words + "it is taken \(advice)")
+            }
+            return PassingRefusal(.jobs, words + "it is taken when some of them have ended, \(advice)")
         }
         if let limit = limits.bytes, used.bytes >= limit {
             let hint = largest().map { " (the largest is \($0.job), \(QuotaBook.size($0.bytes)))" } ?? ""

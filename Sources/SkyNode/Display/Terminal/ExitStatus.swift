@@ -1,3 +1,5 @@
+import SkyCore
+
 /// The exit code that the shell gets.
 enum ExitStatus: Int32, Comparable {
     case done = 0
@@ -16,11 +18,24 @@ enum ExitStatus: Int32, Comparable {
 
 /// Ends a command with a status, and a line for the person where there is something to say.
 struct CommandFailure: Error {
+    /// Why one job was not begun. Nothing is wrong with the others of the command.
+    enum Refusal {
+        /// The coordinator does not take it, now or later.
+        case lasting
+        /// The coordinator does not take it now.
+        case passing(PassingRefusal.Cause)
+        /// The command was asked to stop while the job waited.
+        case interrupted
+    }
+
     var status: ExitStatus
     var message: String?
+    /// `nil` where it is about the whole command, or about a job that was begun.
+    var refusal: Refusal?
 
-    init(_ status: ExitStatus, _ message: String? = nil) {
+    init(_ status: ExitStatus, _ message: String? = nil, refusal: Refusal? = nil) {
         self.status = status
         self.message = message
+        self.refusal = refusal
     }
 }

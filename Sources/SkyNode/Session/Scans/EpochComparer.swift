@@ -50,11 +50,12 @@ struct EpochComparer: Sendable {
     func scanned(_ item: ScanItem) async throws -> Scanned? {
         var item = item
         item.request = try await sender.expecting(item.request)
-        var (job, report) = try await run(item.request, subject: item.name)
+        guard var (job, report) = try await run(item.request, subject: item.name) else { return nil }
         do {
             while let request = try await sender.completed(item.request, job, after: report) {
                 item.request = request
-                (job, report) = try await run(request, subject: item.name)
+                guard let again = try await run(request, subject: item.name) else { return nil }
+                (job, report) = again
             }
         } catch let error as SkyError {
             report.reason = error.message
@@ -185,7 +186,7 @@ struct EpochComparer: Sendable {
     ) async throws -> (parts: [ComparedPart], status: ExitStatus)? {
         var job = item.request
         job.kind = .compare(request)
-        let (id, report) = try await run(job, subject: "\(item.name) (changes)")
+        guard let (id, report) = try await run(job, subject: "\(item.name) (changes)") else { return nil }
         guard report.state == .done else {
             if let reason = report.reason { display.fail("\(PrintableText.of(reason))") }
             return nil
@@ -207,12 +208,18 @@ struct EpochComparer: Sendable {
         }
     }
 
-    private func run(_ request: JobRequest, subject: String) async throws -> (job: JobID, report: JobReport) {
+    /// - Returns: `nil` where the job was not begun, which has been reported then.
+    private func run(_ request: JobRequest, subject: String) async throws -> (job: JobID, report: JobReport)? {
         let printer = EventPrinter(
             format: format, isVerbose: false, display: display, subject: subject,
             printsFailuresOnly: detail < .summary)
-        return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
-            printer.print(InputSender.withoutMissing($0, from: coordinator))
+        do {
+            return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
+                printer.print(InputSender.withoutMissing($0, from: coordinator))
+            }
+        } catch let failure as CommandFailure where failure.refusal != nil {
+            if let message = failure.message { display.fail("\(PrintableText.of(subject)): \(message)") }
+            return nil
         }
     }
 }

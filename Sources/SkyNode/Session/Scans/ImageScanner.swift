@@ -64,7 +64,12 @@ struct ImageScanner: Sendable {
         var item = reference.map { item.compared(with: $0.catalogue.info.place) } ?? item
         item.request = try await comparer.sender.expecting(item.request)
         var progress = ImageProgress(item, place: place, reference: reference?.name, rules)
-        var findings = try await run(progress)
+        var findings: Findings
+        do {
+            findings = try await run(progress)
+        } catch let failure as CommandFailure where failure.refusal != nil {
+            return refused(item, place, failure)
+        }
         do {
             while let request = try await comparer.sender.completed(
                 item.request, findings.job, after: findings.report)
@@ -75,6 +80,8 @@ struct ImageScanner: Sendable {
             }
         } catch let error as SkyError {
             findings.report.reason = error.message
+        } catch let failure as CommandFailure where failure.refusal != nil {
+            return refused(item, place, failure)
         }
         var actions = progress.handle(
             .scanned(findings.report, hasSectors: !findings.shares.isEmpty), isInterrupted: interrupts.wasInterrupted)[
@@ -89,6 +96,14 @@ struct ImageScanner: Sendable {
             actions += progress.handle(event, isInterrupted: interrupts.wasInterrupted)
         }
         throw CommandFailure(.partlyFailed, "\(PrintableText.of(item.name)): the scan was left unfinished")
+    }
+
+    /// The result of an image whose job was not begun. The other images go on.
+    private func refused(_ item: ScanItem, _ place: Int, _ failure: CommandFailure) -> Result {
+        if let message = failure.message {
+            display.fail(rules.isBatch ? "\(PrintableText.of(item.name)): \(message)" : message)
+        }
+        return Result(outcome: ImageOutcome(status: failure.status, place: place, name: item.name))
     }
 
     /// Submits the image's job and follows it to its end.

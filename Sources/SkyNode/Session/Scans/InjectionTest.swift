@@ -55,14 +55,20 @@ struct InjectionTest: Sendable {
         let printer = EventPrinter(
             format: format, isVerbose: detail == .everything, display: display, subject: "\(item.name) with \(name)",
             printsFailuresOnly: detail < .summary)
-        let (job, outcome) = try await JobWatch(coordinator: coordinator)
-            .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.print($0) }
-        let status = JobSummary.status(outcome)
-        guard outcome.state == .done else {
-            let reason = outcome.reason.map { PrintableText.of($0) } ?? "cancelled"
+        func failed(_ reason: String?, _ status: ExitStatus) -> (catalogue: Catalogue?, status: ExitStatus) {
+            let reason = reason.map { PrintableText.of($0) } ?? "cancelled"
             display.fail("\(PrintableText.of(item.name)): nothing is known of the injected stars: \(reason)")
             return (nil, status)
         }
+        let (job, outcome): (JobID, JobReport)
+        do {
+            (job, outcome) = try await JobWatch(coordinator: coordinator)
+                .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.print($0) }
+        } catch let failure as CommandFailure where failure.refusal != nil {
+            return failed(failure.message, failure.status)
+        }
+        let status = JobSummary.status(outcome)
+        guard outcome.state == .done else { return failed(outcome.reason, status) }
         return (try await ScanFetcher(coordinator: coordinator, job: job).catalogue(), status)
     }
 

@@ -150,14 +150,14 @@ extension SimulatedCluster {
         if let asked = copies.clients[client].asked, asked != host { copies.seen.insert(.repeatedElsewhere) }
         copies.clients[client].asked = host
         let new = JobID(rawValue: random.next())
-        var taken = Result<JobID, SkyError>.success(new)
+        var taken = Result<JobID, any Error>.success(new)
         change(host) { core in
             // Some wait for their first results to be stored with them.
             let wait: Duration? = new.rawValue.isMultiple(of: 2) ? .milliseconds(3) : nil
-            taken = Result { () throws(SkyError) in try core.submit(request, token: token, as: new, waiting: wait) }
+            taken = Result { try core.submit(request, token: token, as: new, waiting: wait) }
         }
         switch taken {
-        case .failure(let refusal): violations.append("\(token) was refused: \(refusal.message)")
+        case .failure(let refusal): violations.append("\(token) was refused: \(refusal)")
         case .success(let job):
             wait(
                 for: SimulatedReplica.Waiter(entry: 0, client: client, request: .submit, job: job, isNew: job == new),
