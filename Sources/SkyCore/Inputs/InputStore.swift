@@ -54,13 +54,18 @@ package actor InputStore {
     ///   - owner: the person's name.
     ///   - limit: the most bytes that the person's jobs may store; `nil` for no limit.
     /// - Returns: the place of the byte that is wanted next.
-    /// - Throws: `SkyError` where the file cannot be taken, with the reason.
-    func put(_ part: InputPart, of owner: String, limit: Int?) async throws(SkyError) -> Int {
+    /// - Throws: `SkyError` where the file cannot be taken, `PassingRefusal` where there is no room for it now.
+    func put(_ part: InputPart, of owner: String, limit: Int?) async throws -> Int {
         let upload = InputTable.Upload(owner: owner, digest: part.digest)
-        if table.stored[part.digest] != nil, access(path(part.digest), R_OK) != 0 { table.lost(part.digest) }
-        let needed = table.knows(upload) ? [] : await needed()
+        lookFor(part.digest)
+        // A job that is stored in between has its files on hold until then: looked at in this order, none is overlooked.
+        var needed = table.filesOnHold(at: InputStore.now)
+        if !table.knows(upload) {
+            needed.formUnion(await self.needed())
+            for ended in table.endIdle(at: InputStore.now) { files[ended] = nil }
+        }
         let answer = try table.handle(
-            upload, size: part.size, in: room(limit), needed: needed, at: InputStore.now)
+            upload, size: part.size, together: part.together, in: room(limit), needed: needed, at: InputStore.now)
         guard case .wanted(let next, let removed) = answer else {
             files[upload] = nil
             utimes(path(part.digest), nil)
@@ -99,6 +104,20 @@ package actor InputStore {
             files[upload] = nil
             throw error as? SkyError ?? SkyError(.failed, "\(error)")
         }
+    }
+
+    /// Keeps files for the jobs that a command is about to submit.
+    ///
+    /// - Returns: those that are not here.
+    func hold(_ digests: Set<[UInt8]>, by holder: NodeID?) -> Set<[UInt8]> {
+        for digest in digests { lookFor(digest) }
+        table.hold(digests, by: holder, at: InputStore.now)
+        return digests.filter { table.stored[$0] == nil }
+    }
+
+    /// Forgets a file that somebody has removed.
+    private func lookFor(_ digest: [UInt8]) {
+        if table.stored[digest] != nil, access(path(digest), R_OK) != 0 { table.lost(digest) }
     }
 
     /// Removes files that nobody needs any more, until it is cancelled.

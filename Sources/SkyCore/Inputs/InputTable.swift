@@ -1,4 +1,5 @@
 import Base
+import Transport
 
 /// Decides which files persons may send to a node, and which of those that are here are removed, as a value.
 ///
@@ -36,13 +37,23 @@ struct InputTable {
         var used: Duration
     }
 
+    /// The files for which a command is about to submit jobs.
+    private struct Hold {
+        var files: Set<Digest>
+        var end: Duration
+    }
+
     private(set) var stored: [Digest: Stored] = [:]
     private(set) var uploads: [Upload: Progress] = [:]
+    /// By the commands. `nil` is this node itself.
+    private var holds: [NodeID?: Hold] = [:]
 
     /// How many files may come at the same time, and how many of one person.
     static let (uploadLimit, uploadLimitOfPerson) = (16, 4)
     /// An upload ends if nothing comes for so long.
     static let patience = Duration.seconds(600)
+    /// A command that has not said for so long that it holds files is gone or frozen, and so is one that sends nothing.
+    static let holdTime = Duration.seconds(60)
     /// A file is kept for so long after its last use.
     static let keepingTime = Duration.seconds(86_400)
 
@@ -66,12 +77,13 @@ struct InputTable {
     }
 
     /// - Parameters:
+    ///   - together: the size of all files that its job needs at the same time; `nil` for this one alone.
     ///   - room: how many bytes there may be. A file that is in nobody's way stays.
-    ///   - needed: the files that jobs need that have not ended.
-    /// - Throws: `.failed` with the reason why this person cannot send it now.
+    ///   - needed: the files that jobs need that have not ended. Those that are held stay, too.
+    /// - Throws: `SkyError` where this person cannot send it, `PassingRefusal` where that may change by itself.
     mutating func handle(
-        _ upload: Upload, size: Int, in room: Room, needed: Set<Digest>, at now: Duration
-    ) throws(SkyError) -> Answer {
+        _ upload: Upload, size: Int, together: Int? = nil, in room: Room, needed: Set<Digest>, at now: Duration
+    ) throws -> Answer {
         if stored[upload.digest] != nil {
             stored[upload.digest]?.used = now
             uploads[upload] = nil
@@ -84,12 +96,15 @@ struct InputTable {
         }
         guard uploads.count < Self.uploadLimit,
             uploads.keys.count(where: { $0.owner == upload.owner }) < Self.uploadLimitOfPerson
-        else { throw SkyError(.failed, "other files are being sent to it; try it again when they are there") }
+        else { throw PassingRefusal(.jobs, "other files are being sent to it; more are taken when they are there") }
         let own = bytes { $0 == upload.owner }
-        guard size <= room.person else {
+        let all = max(size, together ?? size)
+        guard all <= room.person else {
+            let words = all > size ? "it and the other files of its job have" : "it has"
             throw SkyError(
-                .failed, "it has \(Self.words(size)), and \(Self.words(room.person)) of one person may be there")
+                .failed, "\(words) \(Self.words(all)), and \(Self.words(room.person)) of one person may be there")
         }
+        let needed = needed.union(filesOnHold(at: now))
         // Own files go first, so that nobody drives others' out, and of these what was used longest ago.
         var removed: [Digest] = []
         func free(_ most: Int, held: Int, _ isTheirs: (String) -> Bool) -> Bool {
@@ -104,15 +119,17 @@ struct InputTable {
             return held + size <= most
         }
         guard free(room.person, held: own, { $0 == upload.owner }) else {
-            throw SkyError(
-                .failed,
-                "jobs of this person need \(Self.words(own)) of files there, and \(Self.words(room.person)) may be there"
-            )
+            throw PassingRefusal(
+                .jobs,
+                "jobs of this person need \(Self.words(own)) of files there, and \(Self.words(room.person)) may be there; "
+                    + "more are taken when some have ended")
         }
         let freed = removed.reduce(0) { $0 + (stored[$1]?.size ?? 0) }
         guard free(room.node, held: bytes { _ in true } - freed, { _ in true }) else {
-            throw SkyError(
-                .failed, "there is no room for \(Self.words(size)) of \(Self.words(room.node)) for such files")
+            throw PassingRefusal(
+                .jobs,
+                "jobs need what there is room for there, \(Self.words(room.node)) of files; more are taken when some have ended"
+            )
         }
         for digest in removed { stored[digest] = nil }
         uploads[upload] = Progress(size: size, touched: now)
@@ -136,6 +153,28 @@ struct InputTable {
         stored[upload.digest] = Stored(size: progress.size, owner: upload.owner, used: now)
     }
 
+    // MARK: - Files that are held
+
+    /// A command is about to submit jobs that need these files, and no others that it has named before.
+    mutating func hold(_ files: Set<Digest>, by holder: NodeID?, at now: Duration) {
+        holds = holds.filter { $0.value.end > now }
+        holds[holder] = files.isEmpty ? nil : Hold(files: files, end: now + Self.holdTime)
+    }
+
+    /// The files that are held.
+    func filesOnHold(at now: Duration) -> Set<Digest> {
+        holds.values.reduce(into: []) { if $1.end > now { $0.formUnion($1.files) } }
+    }
+
+    /// Gives up uploads whose senders are gone, so that they take no room any more.
+    mutating func endIdle(at now: Duration) -> [Upload] {
+        let held = filesOnHold(at: now)
+        let ended = uploads.filter { now - $0.value.touched >= Self.holdTime && !held.contains($0.key.digest) }.map(
+            \.key)
+        for upload in ended { uploads[upload] = nil }
+        return ended
+    }
+
     /// Somebody has removed a file.
     mutating func lost(_ digest: Digest) { stored[digest] = nil }
 
@@ -143,7 +182,7 @@ struct InputTable {
 
     /// Removes what nobody has used for long.
     mutating func sweep(needed: Set<Digest>, at now: Duration) -> (files: [Digest], uploads: [Upload]) {
-        for digest in needed { stored[digest]?.used = now }
+        for digest in needed.union(filesOnHold(at: now)) { stored[digest]?.used = now }
         let files = stored.filter { now - $0.value.used >= Self.keepingTime }.map(\.key)
         for digest in files { stored[digest] = nil }
         let ended = uploads.filter { now - $0.value.touched >= Self.patience }.map(\.key)

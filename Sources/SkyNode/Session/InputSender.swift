@@ -12,10 +12,18 @@ import Transport
 actor InputSender {
     private let coordinator: CoordinatorConnection
     private let say: @Sendable (String) -> Void
-    /// One file is sent after the other: the link is the same for all.
-    private var last: Task<Void, Never>?
-    /// What was sent, by path.
+    /// The files of one job are sent after those of the other: the link is the same for all.
+    private let turns = Turns()
+    /// What was sent or is to be, by path.
     private var sent: [String: FileContent] = [:]
+    /// How many submissions are under way that need each file, by its digest.
+    private var held: [[UInt8]: Int] = [:]
+    private let reports = Turns()
+    /// Tells the node again and again what is held. It ends by itself and belongs to this actor.
+    private var renewal: Task<Void, Never>?
+
+    /// A node keeps files for a minute after it was told.
+    private static let renewalTime = Duration.seconds(15)
 
     /// How long a node may take for a part, and to digest a large file whose last part has come.
     fileprivate static let patience = Duration.seconds(300)
@@ -40,25 +48,24 @@ actor InputSender {
         return expecting
     }
 
-    /// Sends the files that no node could reach, if that is why a scan has failed.
+    /// The scan with what its files hold that no node could reach, if that is why it has failed. They are sent when it is submitted.
     ///
-    /// - Parameters:
-    ///   - id: the job, which is forgotten if another one is to take its place.
-    ///   - report: how the scan has ended.
-    /// - Returns: the scan with what its files hold; `nil` where nothing is to be sent.
+    /// - Parameter report: how the scan has ended.
+    /// - Returns: `nil` where nothing is to be sent.
     /// - Throws: `SkyError` with the file that cannot be sent and what to do.
-    func completed(_ job: JobRequest, _ id: JobID, after report: JobReport) async throws -> JobRequest? {
+    func completed(_ job: JobRequest, after report: JobReport) async throws -> JobRequest? {
         guard coordinator.isElsewhere, ![.done, .cancelled].contains(report.state), let reason = report.reason,
             InputSender.saysMissing(reason), var scan = job.kind.scan
         else { return nil }
         let known = scan.image.contents.filter { $0.content.isSample != true }.map(\.path)
-        let missing = scan.image.paths.filter { !known.contains($0) }
-        let named = missing.filter { reason.contains(FITSSniff.quoted($0)) }
-        let paths = (named.isEmpty ? missing : named).filter { access($0, R_OK) == 0 }
-        guard !paths.isEmpty else { return nil }
-        for path in paths { scan.image.expect(try await send(path), at: path) }
-        // Nobody can do anything with it.
-        try? await coordinator.call { try await $0.delete(id) }
+        let unknown = scan.image.paths.filter { !known.contains($0) && access($0, R_OK) == 0 }
+        let named = unknown.filter { reason.contains(FITSSniff.quoted($0)) }
+        for path in named.isEmpty ? unknown : named { scan.image.expect(try await content(of: path), at: path) }
+        if unknown.isEmpty {
+            // They were sent. The node has lost them since, or another one answers in its place.
+            let own = Set(known.compactMap { sent[$0]?.digest })
+            guard !own.isEmpty, try await !missing(own).isDisjoint(with: own) else { return nil }
+        }
         var completed = job
         completed.kind = .sky(scan)
         return completed
@@ -82,48 +89,127 @@ actor InputSender {
         return batch
     }
 
-    /// Sends files of an image once more, if the node has removed them meanwhile.
-    func refresh(_ image: ImageReference) async throws {
-        for path in image.paths where sent[path] != nil { _ = try await send(path) }
+    // MARK: - Files of the next jobs
+
+    /// Submits a job while the node keeps the files for it that were sent, or are to be. Those that it lacks are sent first, when there
+    /// is room for them.
+    ///
+    /// All files of a job are sent before those of the next: two jobs that each have half of theirs would wait for each other.
+    ///
+    /// - Throws: what `submit` throws; `SkyError` with the file that cannot be sent and what to do.
+    func submit<Started: Sendable>(
+        _ request: JobRequest, _ interrupts: Interrupts, _ submit: @Sendable () async throws -> Started
+    ) async throws -> Started {
+        let inputs = request.kind.request.inputs
+        let files = sent.filter { inputs.contains($0.value.digest) }
+        guard !files.isEmpty else { return try await submit() }
+        try await turns.take { try await self.bring(files, interrupts) }
+        do {
+            let started = try await submit()
+            await release(files)
+            return started
+        } catch {
+            await release(files)
+            throw error
+        }
     }
 
-    private func send(_ path: String) async throws -> FileContent {
-        let before = last
-        let task = Task {
-            await before?.value
-            return try await put(path)
-        }
-        last = Task { _ = try? await task.value }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
+    /// Sends the files of a job, and holds them.
+    private func bring(_ files: [String: FileContent], _ interrupts: Interrupts) async throws {
+        let sizes = Dictionary(files.values.map { ($0.digest, $0.size) }) { one, _ in one }
+        let together = sizes.values.reduce(0, +)
+        while true {
+            try interrupts.check()
+            let ended = coordinator.line.ended
+            hold(files)
+            do {
+                _ = try await missing([])
+                for (path, content) in files.sorted(by: { $0.key < $1.key }) {
+                    try await put(path, content, together: together)
+                }
+                return
+            } catch {
+                // Another command may wait for the same room.
+                await release(files)
+                guard let refusal = error as? PassingRefusal else { throw error }
+                await coordinator.line.tell(refusal.message) { [say] in say($0) }
+                try await coordinator.line.untilJobEnds(since: ended, interrupts)
+            }
         }
     }
 
-    private func put(_ path: String) async throws -> FileContent {
+    private func hold(_ files: [String: FileContent]) {
+        for content in files.values { held[content.digest, default: 0] += 1 }
+        guard renewal == nil else { return }
+        // It ends by itself.
+        renewal = Task {
+            defer { renewal = nil }
+            while (try? await Task.sleep(for: InputSender.renewalTime)) != nil, !held.isEmpty {
+                _ = try? await missing([])
+            }
+        }
+    }
+
+    private func release(_ files: [String: FileContent]) async {
+        for content in files.values {
+            let count = (held[content.digest] ?? 0) - 1
+            held[content.digest] = count > 0 ? count : nil
+        }
+        // Where this is lost, the node keeps them for a minute.
+        _ = try? await missing([])
+    }
+
+    /// Tells the node which files are held now.
+    ///
+    /// - Parameter others: files of which it is asked whether they are there.
+    /// - Returns: those that it lacks.
+    private func missing(_ others: Set<[UInt8]>) async throws -> Set<[UInt8]> {
+        // What is said last must come last.
+        try await reports.take { [coordinator] in
+            try await coordinator.hold(InputHold(others.union(await self.held.keys)))
+        }
+    }
+
+    // MARK: - Sending
+
+    private func content(of path: String) async throws -> FileContent {
         do {
             let known = sent[path]
             var content = try await NIOThreadPool.singleton.runIfActive {
                 if let known, (try? FileStamp(of: path))?.resembles(known) == true { return known }
                 return try FileContent(of: path)
             }
-            try await put(path, content)
             // It is another place there, which has nothing to do with this machine.
             content.identity = nil
             sent[path] = content
             return content
         } catch {
-            guard !(error is CancellationError) else { throw error }
-            throw SkyError(
-                .failed,
-                "\(path): this machine has it, but runs no node, and it cannot be sent to one (\(InputSender.reason(error))); copy it to a "
-                    + "folder that a node reads under the same path, or run `skynode serve` here")
+            throw InputSender.failure(path, error)
         }
     }
 
-    private func put(_ path: String, _ content: FileContent) async throws {
-        var next = try await coordinator.put(InputPart(digest: content.digest, size: content.size))
+    private func put(_ path: String, _ content: FileContent, together: Int) async throws {
+        do {
+            try await send(path, content, together)
+        } catch let refusal as PassingRefusal {
+            throw PassingRefusal(refusal.cause, "\(path) cannot be sent now: \(refusal.message)")
+        } catch {
+            throw InputSender.failure(path, error)
+        }
+    }
+
+    private static func failure(_ path: String, _ error: any Error) -> any Error {
+        guard !(error is CancellationError) else { return error }
+        return SkyError(
+            .failed,
+            "\(path): this machine has it, but runs no node, and it cannot be sent to one (\(reason(error))); copy it to a "
+                + "folder that a node reads under the same path, or run `skynode serve` here")
+    }
+
+    private func send(_ path: String, _ content: FileContent, _ together: Int) async throws {
+        var question = InputPart(digest: content.digest, size: content.size)
+        question.together = together
+        var next = try await coordinator.put(question)
         guard next < content.size else { return }
         say("skynode: \(PrintableText.of(path)): no node has it; sending \(content.size >> 10) KiB")
         var isStuck = 0
@@ -132,8 +218,8 @@ actor InputSender {
             let bytes = try await NIOThreadPool.singleton.runIfActive {
                 try InputSender.read(path, offset, min(InputPart.limit, content.size - offset))
             }
-            let part = InputPart(
-                digest: content.digest, size: content.size, offset: offset, bytes: ByteBuffer(bytes: bytes))
+            var part = question
+            (part.offset, part.bytes) = (offset, ByteBuffer(bytes: bytes))
             next = try await coordinator.put(part)
             // A node that is asked twice, because the link was lost, may still write the part.
             isStuck = next == offset ? isStuck + 1 : 0
@@ -168,19 +254,32 @@ extension CoordinatorConnection {
     ///
     /// - Returns: the place of the byte that it wants next.
     fileprivate nonisolated func put(_ part: InputPart) async throws -> Int {
-        let reply = try await call { coordinator in
+        let reply = try await callInputs { try await $0.put(part) }
+        guard (0...part.size).contains(reply.next) else { throw SkyError(.failed, "the node wants what is not in it") }
+        return reply.next
+    }
+
+    /// Tells the node that is asked which files are needed soon.
+    ///
+    /// - Returns: those that it lacks.
+    fileprivate nonisolated func hold(_ files: InputHold) async throws -> Set<[UInt8]> {
+        try await callInputs { try await $0.hold(files) }.missing
+    }
+
+    private nonisolated func callInputs<Reply: Sendable>(
+        _ body: @Sendable (InputActor) async throws -> Reply
+    ) async throws -> Reply {
+        try await call { coordinator in
             let actor = try InputActor.resolve(
                 id: ActorAddress(node: coordinator.id.node, name: InputActor.wellKnownName),
                 using: coordinator.actorSystem)
             do {
-                return try await withDeadline(InputSender.patience) { try await actor.put(part) }
+                return try await withDeadline(InputSender.patience) { try await body(actor) }
             } catch let error as RemoteError where error.kind == .noSuchActor {
                 // It is not restarting, because its coordinator answers.
                 throw SkyError(
                     .failed, "the node takes no files: it is of an earlier version, or has no folder of its own")
             }
         }
-        guard (0...part.size).contains(reply.next) else { throw SkyError(.failed, "the node wants what is not in it") }
-        return reply.next
     }
 }

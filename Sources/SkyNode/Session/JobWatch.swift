@@ -6,20 +6,22 @@ import Transport
 /// Watches one job to its end, and cancels it when the command is interrupted. It carries out the actions of a `WatchedJob`.
 struct JobWatch {
     let coordinator: CoordinatorConnection
+    /// Sends the files of jobs that only this machine has; `nil` for jobs without files.
+    var sender: InputSender?
 
     /// Submits a job and follows it. `observe` receives all its events, in order. A job that the coordinator does not take now waits.
     ///
+    /// - Parameter failed: a job in whose place this one is submitted. It is deleted then: nobody can do anything with it.
     /// - Throws: `CommandFailure` where the coordinator refuses the job or is lost.
     func run(
-        _ submission: Submission, interrupts: Interrupts,
+        _ submission: Submission, replacing failed: JobID? = nil, interrupts: Interrupts,
         observe: @escaping @Sendable (EventBatch) async -> Void
     ) async throws -> (job: JobID, report: JobReport) {
-        let started = try await coordinator.line.submit(interrupts, say: coordinator.say) { [coordinator] in
-            try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
-        }
+        let started = try await start(submission, interrupts)
         // Others may be taken in its place then, and also where it is lost.
         defer { coordinator.line.jobEnded() }
         let job = started.job
+        if let failed { try? await coordinator.call { try await $0.delete(failed) } }
         // A job in a node inside this command ends with the command.
         var watched = WatchedJob(job, outlivesCommand: coordinator.isElsewhere)
         let actions = watched.handle(.submitted(started.batch, restarts: await coordinator.restarts))
@@ -29,6 +31,20 @@ struct JobWatch {
         let state = watched
         return try await interrupts.whileRunning(job) {
             (job, try await report(state, actions, interrupts, observe))
+        }
+    }
+
+    private func start(_ submission: Submission, _ interrupts: Interrupts) async throws -> StartedJob {
+        @Sendable func start() async throws -> StartedJob {
+            try await coordinator.line.submit(interrupts, say: coordinator.say) { [coordinator] in
+                try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
+            }
+        }
+        guard let sender else { return try await start() }
+        do {
+            return try await sender.submit(submission.request, interrupts, start)
+        } catch let error as SkyError {
+            throw CommandFailure(.usage, PrintableText.of(error.message), refusal: .lasting)
         }
     }
 

@@ -21,7 +21,6 @@ final class SubmissionLine: Sendable {
 
     /// How long to wait for a job's end before the node is asked again.
     private static let pause = Duration.seconds(2)
-    private static let interrupted = CommandFailure(.cancelled, refusal: .interrupted)
 
     /// How many jobs of the command have ended.
     var ended: Int { state.withLockedValue { $0.ended } }
@@ -48,7 +47,7 @@ final class SubmissionLine: Sendable {
         defer { state.withLockedValue { $0.waiting -= 1 } }
         return try await turns.take { [self] in
             while true {
-                guard !interrupts.wasInterrupted else { throw SubmissionLine.interrupted }
+                try interrupts.check()
                 let ended = ended
                 if let started = try await attempt(say, submit) { return started }
                 try await untilJobEnds(since: ended, interrupts)
@@ -98,8 +97,15 @@ final class SubmissionLine: Sendable {
                 group.cancelAll()
             }
         }
-        guard !interrupts.wasInterrupted else { throw SubmissionLine.interrupted }
+        try interrupts.check()
         try Task.checkCancellation()
+    }
+}
+
+extension Interrupts {
+    /// - Throws: `CommandFailure` for a job that is not submitted any more, because the command was asked to stop.
+    func check() throws {
+        guard !wasInterrupted else { throw CommandFailure(.cancelled, refusal: .interrupted) }
     }
 }
 

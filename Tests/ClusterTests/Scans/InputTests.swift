@@ -58,6 +58,49 @@ struct InputTests {
         }
     }
 
+    @Test func `images that fit only one by one are sent as there is room, and none drives out another`() async throws {
+        let keys = try await IssuedKeys([])
+        // A frame has 2818 KiB.
+        for (name, bytes) in [("alice", "3M"), ("bob", "6M")] {
+            try await keys.issue(name, "user", as: name, ["--bytes", bytes])
+        }
+        let (frames, laptop, out) = (try ScratchFolder(), try ScratchFolder(), try ScratchFolder())
+        let made = try await Skynode.run(
+            "synthesize", frames.file("sky.fits"), "--width", "900", "--height", "800", "--epochs", "4")
+        #expect(made.status == 0)
+        let names = (0..<4).map { "sky_e\($0)" }
+        let files = names.map { frames.file($0 + ".fits") }
+        let images = names.map { laptop.file($0 + ".fits") }
+        let common = ["--no-picture", "--no-cache", "-o"]
+        try await RunningCluster.with(
+            1, slots: 2, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
+        ) { cluster in
+            let (alice, bob) = (keys.of("alice", cluster.addresses[0]), keys.of("bob", cluster.addresses[0]))
+            let night = try await run(
+                laptop.path, with: files, ["scan"] + images + common + [out.file("night")] + alice)
+            #expect(night.status == 0, "\(night.errors)")
+            #expect(night.errors.count { $0.contains("no node has it; sending") } == 4, "\(night.errors)")
+            for name in names { #expect(!(try out.contents("night/\(name).csv").isEmpty)) }
+            // Those of one job are there together, or never.
+            let never = try await run(
+                laptop.path, with: files,
+                ["scan", images[0], "--detect", images[1]] + common + [out.file("never")] + alice)
+            #expect(never.status == 2, "\(never.errors)")
+            #expect(
+                never.errors.contains { $0.contains("it and the other files of its job have 5636 KiB, and 3072 KiB") },
+                "\(never.errors)")
+            for (name, options) in [("changes", "--reference"), ("dual", "--detect")] {
+                let words = ["scan"] + images.dropFirst(2) + [options, images[0]] + common + [out.file(name)]
+                let together = try await run(laptop.path, with: files, words + bob)
+                #expect(together.status == 0, "\(together.errors)")
+                for image in names.dropFirst(2) {
+                    let file = name + "/" + image + (name == "changes" ? ".changes.csv" : ".csv")
+                    #expect(!(try out.contents(file).isEmpty))
+                }
+            }
+        }
+    }
+
     @Test func `an image that cannot be sent is named with what to do`() async throws {
         let keys = try await IssuedKeys([])
         try await keys.issue("alice", "user", as: "alice", ["--bytes", "1M"])

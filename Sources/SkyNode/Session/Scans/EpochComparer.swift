@@ -52,9 +52,9 @@ struct EpochComparer: Sendable {
         item.request = try await sender.expecting(item.request)
         guard var (job, report) = try await run(item.request, subject: item.name) else { return nil }
         do {
-            while let request = try await sender.completed(item.request, job, after: report) {
+            while let request = try await sender.completed(item.request, after: report) {
                 item.request = request
-                guard let again = try await run(request, subject: item.name) else { return nil }
+                guard let again = try await run(request, replacing: job, subject: item.name) else { return nil }
                 (job, report) = again
             }
         } catch let error as SkyError {
@@ -112,7 +112,6 @@ struct EpochComparer: Sendable {
     func compare(
         _ item: ScanItem, _ new: Scanned, with old: Scanned, _ pair: EpochPair
     ) async throws -> Compared? {
-        for image in [new.image.reference, old.image.reference] { try await sender.refresh(image) }
         let configuration = plan.configuration
         // The parts have one size, however the images were scanned, because the stars of a part show how its seeing differs.
         var cut = configuration
@@ -209,14 +208,17 @@ struct EpochComparer: Sendable {
     }
 
     /// - Returns: `nil` where the job was not begun, which has been reported then.
-    private func run(_ request: JobRequest, subject: String) async throws -> (job: JobID, report: JobReport)? {
+    private func run(
+        _ request: JobRequest, replacing failed: JobID? = nil, subject: String
+    ) async throws -> (job: JobID, report: JobReport)? {
         let printer = EventPrinter(
             format: format, isVerbose: false, display: display, subject: subject,
             printsFailuresOnly: detail < .summary)
         do {
-            return try await JobWatch(coordinator: coordinator).run(Submission(request), interrupts: interrupts) {
-                printer.print(InputSender.withoutMissing($0, from: coordinator))
-            }
+            return try await JobWatch(coordinator: coordinator, sender: sender)
+                .run(Submission(request), replacing: failed, interrupts: interrupts) {
+                    printer.print(InputSender.withoutMissing($0, from: coordinator))
+                }
         } catch let failure as CommandFailure where failure.refusal != nil {
             if let message = failure.message { display.fail("\(PrintableText.of(subject)): \(message)") }
             return nil

@@ -72,11 +72,11 @@ struct ImageScanner: Sendable {
         }
         do {
             while let request = try await comparer.sender.completed(
-                item.request, findings.job, after: findings.report)
+                item.request, after: findings.report)
             {
                 (item.request, item.token) = (request, nil)
                 progress = ImageProgress(item, place: place, reference: reference?.name, rules)
-                findings = try await run(progress)
+                findings = try await run(progress, replacing: findings.job)
             }
         } catch let error as SkyError {
             findings.report.reason = error.message
@@ -101,13 +101,16 @@ struct ImageScanner: Sendable {
     /// The result of an image whose job was not begun. The other images go on.
     private func refused(_ item: ScanItem, _ place: Int, _ failure: CommandFailure) -> Result {
         if let message = failure.message {
-            display.fail(rules.isBatch ? "\(PrintableText.of(item.name)): \(message)" : message)
+            let isNamed = !rules.isBatch || message.contains(PrintableText.of(item.path))
+            display.fail(isNamed ? message : "\(PrintableText.of(item.name)): \(message)")
         }
         return Result(outcome: ImageOutcome(status: failure.status, place: place, name: item.name))
     }
 
     /// Submits the image's job and follows it to its end.
-    private func run(_ progress: ImageProgress) async throws -> Findings {
+    ///
+    /// - Parameter failed: the image's earlier job, which lacked its files.
+    private func run(_ progress: ImageProgress, replacing failed: JobID? = nil) async throws -> Findings {
         let printer = EventPrinter(
             format: rules.format, isVerbose: progress.detail == .everything, display: display,
             subject: progress.subject, printsFailuresOnly: progress.detail < .summary)
@@ -119,8 +122,8 @@ struct ImageScanner: Sendable {
         let isRead = item.request.kind.scan?.usesCache == false || !coordinator.isElsewhere
         let reading = firstJob?.reading(of: item) ?? ContentReading(of: item.path)
         async let content = isRead ? reading.content() : nil
-        let (job, report) = try await JobWatch(coordinator: coordinator)
-            .run(Submission(item.request, token: item.token), interrupts: interrupts) { batch in
+        let (job, report) = try await JobWatch(coordinator: coordinator, sender: comparer.sender)
+            .run(Submission(item.request, token: item.token), replacing: failed, interrupts: interrupts) { batch in
                 shares.count(batch)
                 phases.withLockedValue { phases in for event in batch.events { phases.add(event) } }
                 printer.print(InputSender.withoutMissing(batch, from: coordinator))
@@ -194,8 +197,8 @@ struct ImageScanner: Sendable {
         case .test:
             guard let catalogue = findings.catalogue else { break }
             let test = InjectionTest(
-                coordinator: coordinator, interrupts: interrupts, display: display, format: rules.format,
-                detail: rules.detail, draws: draws, overwrites: plan.overwrites)
+                coordinator: coordinator, sender: comparer.sender, interrupts: interrupts, display: display,
+                format: rules.format, detail: rules.detail, draws: draws, overwrites: plan.overwrites)
             return .tested(try await test.run(item, findings.injections, plain: catalogue))
         case .finish: break
         }

@@ -6,6 +6,7 @@ import Transport
 /// Scans an image once more with artificial stars in it, and writes how many of them were found and how well.
 struct InjectionTest: Sendable {
     let coordinator: CoordinatorConnection
+    let sender: InputSender
     let interrupts: Interrupts
     let display: ProgressDisplay
     let format: OutputFormat
@@ -62,7 +63,7 @@ struct InjectionTest: Sendable {
         }
         let (job, outcome): (JobID, JobReport)
         do {
-            (job, outcome) = try await JobWatch(coordinator: coordinator)
+            (job, outcome) = try await JobWatch(coordinator: coordinator, sender: sender)
                 .run(Submission(Self.job(item, injection, like: plain)), interrupts: interrupts) { printer.print($0) }
         } catch let failure as CommandFailure where failure.refusal != nil {
             return failed(failure.message, failure.status)
