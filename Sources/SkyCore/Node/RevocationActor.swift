@@ -1,6 +1,5 @@
 import Base
 package import Distributed
-import Foundation
 import NIOConcurrencyHelpers
 import NIOPosix
 package import Transport
@@ -88,8 +87,7 @@ final class RevocationKeeper: Sendable {
         do {
             // Two calls at the same time would write the older list last.
             try writing.withLock {
-                try Data(system.revocations.text(for: security).utf8).write(
-                    to: URL(fileURLWithPath: file), options: .atomic)
+                try system.revocations.write(to: file, for: security)
             }
         } catch {
             system.logger.error(

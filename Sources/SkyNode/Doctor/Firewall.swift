@@ -7,7 +7,7 @@ enum Firewall: Hashable {
     /// - Parameter root: the folder that the system's files are below.
     static func find(root: String = "/") -> Firewall {
         func text(_ path: String) -> String { (try? String(contentsOfFile: root + path, encoding: .utf8)) ?? "" }
-        if text("etc/ufw/ufw.conf").split(separator: "\n").contains("ENABLED=yes") { return .ufw }
+        if text("etc/ufw/ufw.conf").split(whereSeparator: \.isNewline).contains("ENABLED=yes") { return .ufw }
         if FileManager.default.fileExists(atPath: root + "run/firewalld.pid") { return .firewalld }
         return .other
     }

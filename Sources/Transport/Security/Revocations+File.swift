@@ -1,5 +1,7 @@
 import Base
 import Cryptography
+import FoundationEssentials
+import Glibc
 
 /// The revocations as a file: for each cluster key a comment that names it, and a line for each revocation that it has signed.
 extension Revocations {
@@ -46,14 +48,101 @@ extension Revocations {
         try self.init(text: text, from: path, for: security)
     }
 
+    /// Changes a file. Several processes that do so at the same time wait for each other, so that none loses what another has added.
+    ///
+    /// - Parameters:
+    ///   - security: as for `init(contentsOf:for:)`.
+    ///   - patience: how long another process may keep the file.
+    /// - Throws: `SecurityError` for a file that cannot be read or written; what `body` throws.
+    public static func change(
+        _ path: String, for security: TransportSecurity, patience: Duration = .seconds(10),
+        _ body: (inout Revocations) throws -> Void
+    ) throws {
+        let lock = try lock(path, patience)
+        defer { close(lock) }
+        var revocations = try Revocations(contentsOf: path, for: security)
+        try body(&revocations)
+        try revocations.write(to: path, for: security)
+    }
+
+    /// Writes a file, in one step for those who read it. The file is not secret, and nodes of another user read it. Nobody else may write
+    /// it at the same time.
+    ///
+    /// - Throws: `SecurityError` where it cannot be written.
+    public func write(to path: String, for security: TransportSecurity) throws(SecurityError) {
+        // A link to a file elsewhere, as to one that several keys share, stays a link.
+        let target = realpath(path, nil)
+        defer { free(target) }
+        let file = target.map { String(cString: $0) } ?? path
+        let new = file + ".new"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
+        guard descriptor >= 0 else { throw Revocations.failure(path, errno) }
+        defer { close(descriptor) }
+        // A revocation that a power cut takes back would let somebody in.
+        guard Revocations.write(text(for: security), to: descriptor), fchmod(descriptor, 0o644) == 0,
+            fsync(descriptor) == 0, rename(new, file) == 0
+        else {
+            let code = errno
+            unlink(new)
+            throw Revocations.failure(path, code)
+        }
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { return false }
+            bytes = bytes.dropFirst(max(0, count))
+        }
+        return true
+    }
+
+    /// Opens a file and locks it; an empty one where there was none.
+    private static func lock(_ path: String, _ patience: Duration) throws(SecurityError) -> Int32 {
+        let end = ContinuousClock.now + patience
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o644)
+            guard descriptor >= 0 else { throw failure(path, errno) }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+                var (locked, there) = (stat(), stat())
+                // Another process may have put a new file in its place meanwhile, and that one is not locked.
+                if fstat(descriptor, &locked) == 0, stat(path, &there) == 0, locked.st_ino == there.st_ino,
+                    locked.st_dev == there.st_dev
+                {
+                    return descriptor
+                }
+                close(descriptor)
+                continue
+            }
+            let code = errno
+            close(descriptor)
+            guard code == EWOULDBLOCK || code == EINTR else { throw failure(path, code) }
+            guard ContinuousClock.now < end else {
+                throw SecurityError(
+                    "\(PrintableText.of(path)): another process has locked it; fuser \(PrintableText.of(path)) says which"
+                )
+            }
+            usleep(10_000)
+        }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> SecurityError {
+        SecurityError("\(PrintableText.of(path)): cannot be written: \(String(cString: strerror(code)))")
+    }
+
     /// - Parameter path: where the text is from, for error lines.
     init(text: String, from path: String, for security: TransportSecurity) throws(SecurityError) {
         self.init()
         let authorities = security.authorities
         // A revocation does not tell who has signed it. So only the comment above it can tell a damaged one from another key's.
         var signer: SignatureVerifier?
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // A separator "\n" would not find the end of a line that an editor has ended with "\r\n": to Swift that is one character.
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             if line.hasPrefix(Revocations.title) {
+                guard !Revocations.hidesRevocation(line) else {
+                    throw Revocations.damage("a revocation in a comment", path, line: index + 1)
+                }
                 signer = authorities.first { line.contains(Revocations.keyLabel + $0.fingerprint) }?.verifier
             }
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
@@ -69,6 +158,12 @@ extension Revocations {
                     "not signed with this cluster's key, though it should be", path, line: index + 1)
             }
         }
+    }
+
+    /// Whether there is a revocation in a comment of ours, as in a file whose lines became one.
+    private static func hidesRevocation(_ comment: Substring) -> Bool {
+        let words = comment.split(separator: " ")
+        return words.indices.contains { Revocation(line: words[$0...].prefix(4).joined(separator: " ")) != nil }
     }
 
     private static func damage(_ what: String, _ path: String, line: Int) -> SecurityError {

@@ -1,6 +1,7 @@
 import Base
 import Cryptography
 import FoundationEssentials
+import Glibc
 import NIOCore
 import Testing
 
@@ -166,6 +167,58 @@ import Testing
             #expect(try Revocations(text: all.text(for: both), from: "x", for: .clusterKey(other)).all == [alice])
             #expect(try Revocations(text: all.text(for: both), from: "x", for: .none).ofOtherKeys.count == 2)
         }
+    }
+
+    @Test(arguments: ["\r\n", "\r"]) func `the end of a line is found as other editors write it`(end: String) throws {
+        var revocations = Revocations()
+        for name in ["bob", "alice"] { revocations.add(try Revocation(name, by: key, now: .now)) }
+        let text = revocations.text(for: security)
+        #expect(try Revocations(text: text.replacing("\n", with: end), from: "x", for: security) == revocations)
+        // The file of an earlier version.
+        let old =
+            "# SkyNet revocations, made by skynode key revoke.\n" + revocations.all.map { $0.line + "\n" }.joined()
+        for text in [text, old] {
+            let error = #expect(throws: SecurityError.self) {
+                try Revocations(text: text.replacing("\n", with: " "), from: "x", for: security)
+            }
+            #expect(error?.description.hasPrefix("x, line 1: ") == true)
+        }
+        let comment = "# revoke bob, who has left\n# \(revocations.all[0].line)\n"
+        #expect(
+            try Revocations(text: comment, from: "x", for: security) == Revocations(), "a comment of the operator's")
+    }
+
+    @Test func `revocations that are added at the same time are all there, also where the file is a link`() async throws
+    {
+        let folder = KeyFolder()
+        let (shared, path) = (folder.put("", in: "roots"), folder.path + "/link")
+        #expect(symlink(shared, path) == 0)
+        try await withThrowingTaskGroup { group in
+            for index in 0..<20 {
+                group.addTask {
+                    let revocation = try Revocation("a\(index)", by: key, now: .now)
+                    try Revocations.change(index % 2 == 0 ? path : shared, for: security) { $0.add(revocation) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let read = try Revocations(contentsOf: shared, for: security)
+        #expect(read.all.count == 20)
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(lstat(shared, &status) == 0 && status.st_mode & 0o777 == 0o644)
+    }
+
+    @Test func `a file that somebody keeps locked is named`() throws {
+        let folder = KeyFolder()
+        let path = folder.put("", in: "key")
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX) == 0)
+        let error = #expect(throws: SecurityError.self) {
+            try Revocations.change(path, for: security, patience: .zero) { _ in Issue.record("not locked") }
+        }
+        #expect(error?.description.hasPrefix("\(path): another process has locked it") == true)
     }
 
     @Test func `as many revocations as there can be fit into a file, with as many of another key`() throws {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Base
-import Foundation
 import Transport
 
 /// `skynode key revoke`: takes a person's credentials back.
@@ -25,30 +24,20 @@ struct KeyRevokeCommand: ParsableCommand {
     func run() throws {
         let (path, key) = try key.read()
         let file = Revocations.path(besideKey: path)
-        var revocations = try Revocations(contentsOf: file, for: .clusterKey(key))
-        guard revocations.all.count < Revocations.limit || revocations.time(of: name) != nil else {
-            throw CommandFailure(
-                .usage,
-                "\(PrintableText.of(file)): \(Revocations.limit) persons are revoked already; make a new cluster key")
-        }
         let revocation = try Revocation(name, by: key, now: .now)
-        revocations.add(revocation)
-        try write(revocations.text(for: .clusterKey(key)), to: file)
+        try Revocations.change(file, for: .clusterKey(key)) { revocations in
+            guard revocations.all.count < Revocations.limit || revocations.time(of: name) != nil else {
+                throw CommandFailure(
+                    .usage,
+                    "\(PrintableText.of(file)): \(Revocations.limit) persons are revoked already; make a new cluster key"
+                )
+            }
+            revocations.add(revocation)
+        }
         Console.output(
             """
             credentials of \(name) that were issued until now count no more; \(PrintableText.of(file)) says so
             it takes effect when one node reads that file: systemctl reload skynode, or kill -HUP
             """)
-    }
-
-    /// The file is not secret, and nodes of another user read it.
-    private func write(_ text: String, to file: String) throws {
-        do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
-        } catch {
-            throw CommandFailure(
-                .usage, "\(PrintableText.of(file)): cannot be written: \(PrintableText.of(error.localizedDescription))")
-        }
     }
 }
