@@ -248,7 +248,7 @@ package final class Node: Sendable {
 
     /// Takes revocations, and tells the other nodes of them.
     package func revoke(_ revocations: Revocations) async {
-        system.leaveOut(revocations.ofOtherKeys, from: "the file beside the key")
+        system.leaveOut(revocations.ofOtherKeys, from: "the files beside the keys")
         await self.revocations.keeper.take(revocations.all)
     }
 

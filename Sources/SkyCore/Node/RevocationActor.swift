@@ -67,6 +67,8 @@ final class RevocationKeeper: Sendable {
         let revocations = try RevocationKeeper.revocations(in: folder, for: security)
         system.leaveOut(revocations.ofOtherKeys, from: folder)
         system.revoke(revocations.all)
+        // While keys are changed, they have got another signature, which counts longer.
+        if all != revocations.all { keep(in: RevocationKeeper.file(in: folder)) }
     }
 
     /// Takes those that are signed with the cluster key, whoever brings them. It keeps them, and the other nodes hear of them.
@@ -74,12 +76,13 @@ final class RevocationKeeper: Sendable {
         let known = system.revocations
         guard system.revoke(others) else { return }
         let new = system.revocations.all.filter { known.time(of: $0.name) != system.revocations.time(of: $0.name) }
-        system.logger.notice(
-            "credentials were revoked", metadata: ["persons": "\(new.map(\.name).joined(separator: ", "))"])
         if let folder {
             let file = RevocationKeeper.file(in: folder)
             try? await NIOThreadPool.singleton.runIfActive { self.keep(in: file) }
         }
+        // Whoever reads this may stop the node.
+        system.logger.notice(
+            "credentials were revoked", metadata: ["persons": "\(new.map(\.name).joined(separator: ", "))"])
         newsInput.yield()
     }
 

@@ -236,7 +236,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
     private func notes() throws -> [String] {
         let security = try network.security.nodeSecurity()
         let files = [
-            ("the file beside the key", try network.security.revocations(for: security)),
+            ("the files beside the keys", try network.security.revocations(for: security)),
             ("the data folder", try dataFolder().revocations),
         ]
         return files.filter { !$0.1.ofOtherKeys.isEmpty }.map { file, revocations in

@@ -135,13 +135,17 @@ struct SecurityOptions: ParsableArguments {
         return security
     }
 
-    /// The revocations that lie beside the cluster key.
+    /// The revocations that lie beside the cluster key and beside those that are accepted: while keys are changed, people revoke with
+    /// either.
     ///
     /// - Parameter security: what `nodeSecurity` has returned.
     /// - Throws: `SecurityError` for a file that is not what `skynode key revoke` writes.
     func revocations(for security: TransportSecurity) throws(SecurityError) -> Revocations {
-        guard let keyFile else { return Revocations() }
-        return try Revocations(contentsOf: Revocations.path(besideKey: keyFile), for: security)
+        var revocations = Revocations()
+        for key in [keyFile].compactMap(\.self) + acceptedKeys {
+            revocations.add(contentsOf: try Revocations(contentsOf: Revocations.path(besideKey: key), for: security))
+        }
+        return revocations
     }
 
     private func own(_ key: KeyChoice) throws -> KeyFile {

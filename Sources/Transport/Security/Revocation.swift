@@ -26,10 +26,16 @@ public struct Revocation: Hashable, Codable, Sendable {
     /// - Throws: `SecurityError` for a text that is no name of a person.
     public init(_ name: String, by key: ClusterKey, now: Date) throws(SecurityError) {
         guard Person.isValidName(name) else { throw SecurityError("\(PrintableText.of(name)): not a person's name") }
-        self.name = name
-        time = UInt64(max(0, (now + Revocation.clockTolerance).timeIntervalSince1970))
+        self.init(name, until: UInt64(max(0, (now + Revocation.clockTolerance).timeIntervalSince1970)), by: key)
+    }
+
+    private init(_ name: String, until time: UInt64, by key: ClusterKey) {
+        (self.name, self.time) = (name, time)
         signature = key.privateKey.signature(of: Revocation.message(name, time))
     }
+
+    /// The same, signed with another key.
+    func signed(by key: ClusterKey) -> Revocation { Revocation(name, until: time, by: key) }
 
     /// Whether one of these has signed it.
     func isAuthentic(by authorities: [SignatureVerifier]) -> Bool {
@@ -78,6 +84,12 @@ public struct Revocations: Equatable, Sendable {
         guard isNews(revocation) else { return false }
         latest[revocation.name] = revocation
         return true
+    }
+
+    /// Takes what another file has.
+    public mutating func add(contentsOf others: Revocations) {
+        for revocation in others.all { add(revocation) }
+        ofOtherKeys += others.ofOtherKeys
     }
 
     /// Until when a person's credentials do not count; `nil` where nothing was revoked.

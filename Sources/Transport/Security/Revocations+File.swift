@@ -174,6 +174,28 @@ extension Revocations {
 }
 
 extension TransportSecurity {
+    /// Tells true revocations from others.
+    ///
+    /// What an accepted key has signed comes back with the signature of this node's own key: every node that has a link to this one knows
+    /// that key, and it still counts when the accepted one does not any more. People have credentials under both keys while these are
+    /// changed. What is older than the own key stays as it is, because all credentials under that key were issued later.
+    func examine(_ revocations: [Revocation]) -> (authentic: [Revocation], others: [Revocation]) {
+        guard case .clusterKey(let key, let accepted) = self else { return ([], revocations) }
+        let (own, others) = ([key].compactMap(\.certificate.verifier), accepted.compactMap(\.certificate.verifier))
+        let begin = key.certificate.notBefore.timeIntervalSince1970
+        var result: (authentic: [Revocation], others: [Revocation]) = ([], [])
+        for revocation in revocations {
+            if revocation.isAuthentic(by: own) {
+                result.authentic.append(revocation)
+            } else if revocation.isAuthentic(by: others) {
+                result.authentic.append(TimeInterval(revocation.time) < begin ? revocation : revocation.signed(by: key))
+            } else {
+                result.others.append(revocation)
+            }
+        }
+        return result
+    }
+
     /// Those whose word counts about credentials.
     var authorities: [(fingerprint: String, verifier: SignatureVerifier)] {
         guard case .clusterKey(let key, let others) = self else { return [] }

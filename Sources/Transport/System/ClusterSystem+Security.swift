@@ -15,11 +15,11 @@ extension ClusterSystem {
     /// - Returns: whether any of them says more than what was known.
     @discardableResult
     public func revoke(_ revocations: some Sequence<Revocation>) -> Bool {
-        let (authorities, known) = (settings.security.authorities.map(\.verifier), self.revocations)
+        let known = self.revocations
         // A signature takes long to check, and others tell mostly what is known.
         let news = revocations.prefix(Revocations.limit).filter(known.isNews)
-        let authentic = news.filter { $0.isAuthentic(by: authorities) }
-        leaveOut(news.filter { !authentic.contains($0) }, from: "other nodes")
+        let (authentic, others) = settings.security.examine(news)
+        leaveOut(others, from: "other nodes")
         let (isNew, ended) = state.withLockedValue { state in
             var isNew = false
             for revocation in authentic where state.revocations.add(revocation) { isNew = true }

@@ -43,11 +43,19 @@ struct WalkThroughTests {
     /// The shell's words for a text.
     private func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 
+    /// The line by which alice is revoked.
+    private var revoke: String {
+        get throws {
+            let line = try #require(try blocks(after: "### A person leaves, or a laptop is stolen").first?.first)
+            #expect(line.hasPrefix("$ skynode key revoke alice && systemctl reload skynode"))
+            return String(line.dropFirst(2))
+        }
+    }
+
     /// Alice has a credential, which is revoked as the documentation says.
     private func revocation() throws -> String {
         let leaves = try blocks(after: "### A person leaves, or a laptop is stolen")
-        let revoke = try #require(leaves.first?.first)
-        #expect(revoke.hasPrefix("$ skynode key revoke alice && systemctl reload skynode"))
+        let revoke = try self.revoke
         let show = try #require(leaves.first?.first { $0.hasPrefix("$ journalctl") })
         let said = try #require(leaves.first?.suffix(2))
         let laptop = try #require(leaves.last?.first)
@@ -55,7 +63,7 @@ struct WalkThroughTests {
         return """
             ssh dome-1 'umask 077; skynode key issue alice' > laptop.pem; chmod 600 laptop.pem
             cp -p $MACHINES/dome-1/etc/skynode/cluster.key old.key
-            ssh dome-1 \(quoted(String(revoke.dropFirst(2))))
+            ssh dome-1 \(quoted(revoke))
             for machine in dome-1 dome-2; do
                 until grep -q 'credentials were revoked' $MACHINES/$machine/log; do sleep 0.05; done
             done
@@ -109,8 +117,10 @@ struct WalkThroughTests {
         let rows = operating.filter { $0.contains(/^\| [123] \| `/) }
         #expect(rows.count == 3, "\(rows)")
         var script = try revocation()
+        let revoke = try self.revoke
         script += """
             skynode key new > new.key
+            for person in one two three; do skynode key issue $person --cluster-key new.key -o $person.pem; done
             ssh dome-1 'skynode simulate --tasks 100 --duration 300ms --detach' > job
             for machine in dome-1 dome-2; do
                 ssh $machine mkdir /etc/brought
@@ -134,11 +144,27 @@ struct WalkThroughTests {
 
                     """
             }
+            // In each round somebody leaves.
+            let person = ["one", "two", "three"][index]
+            script += """
+                ssh dome-\(1 + index % 2) \(quoted(revoke.replacing("alice", with: person)))
+                for machine in dome-1 dome-2; do
+                    until grep -q 'persons=\(person): credentials were revoked' $MACHINES/$machine/log; do sleep 0.05; done
+                done
+
+                """
         }
         script += """
             ssh dome-1 "skynode jobs watch $(cat job) --format json" | tail -n 1
             status=0; skynode nodes --cluster-key old.key --node dome-1:7420 2>/dev/null || status=$?
             [ $status = 3 ]
+            for person in one two three; do
+                for machine in dome-1 dome-2; do
+                    status=0; skynode jobs --cluster-key $person.pem --node $machine:7420 2>refusal || status=$?
+                    [ $status = 3 ] || { echo "$person is in again" >&2; exit 1; }
+                    grep -q "the credential of user $person has been revoked" refusal
+                done
+            done
 
             """
         let ended = try await run(script + inOrder)

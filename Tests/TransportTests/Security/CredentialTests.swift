@@ -188,6 +188,23 @@ import Testing
             try Revocations(text: comment, from: "x", for: security) == Revocations(), "a comment of the operator's")
     }
 
+    @Test func `a node signs again what a key that it accepts has signed, and nothing older than its own key`() throws {
+        let (old, stranger) = (try ClusterKey.make(now: .now - 10 * 86_400), try ClusterKey.make(now: .now))
+        let (alice, bob) = (try Revocation("alice", by: old, now: .now), try Revocation("bob", by: key, now: .now))
+        let early = try Revocation("early", by: old, now: .now - 2 * 86_400)
+        let forged = try Revocation("eve", by: stranger, now: .now)
+        let (authentic, others) = TransportSecurity.clusterKey(key, accepting: [old]).examine([
+            alice, bob, early, forged,
+        ])
+        #expect(authentic.map(\.name) == ["alice", "bob", "early"] && others == [forged])
+        #expect(authentic.map(\.time) == [alice, bob, early].map(\.time))
+        // When the old key is gone, what can concern a credential under the new one still counts.
+        #expect(security.examine(authentic).authentic.map(\.name) == ["alice", "bob"])
+        #expect(authentic[1] == bob && authentic[2] == early)
+        #expect(security.examine([alice]).others == [alice], "an old key has no say")
+        #expect(TransportSecurity.none.examine([bob]).others == [bob])
+    }
+
     @Test func `revocations that are added at the same time are all there, also where the file is a link`() async throws
     {
         let folder = KeyFolder()

@@ -7,8 +7,8 @@ struct KeyRevokeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Take a person's credentials back.",
         discussion: """
-            Adds the person to the file beside the cluster key that ends with .revoked. A node with that key reads it when it \
-            starts and when it reads its configuration again (systemctl reload skynode), ends the person's connections, and \
+            Adds the person to the file beside the cluster key that ends with .revoked. A node with that key, as its own or as one \
+            that it accepts, reads it when it starts and when it reads its configuration again (systemctl reload skynode), ends the person's connections, and \
             tells all other nodes. Jobs go on. Credentials that are issued later count; nodes cannot be revoked, because \
             they have the cluster key itself.
 
