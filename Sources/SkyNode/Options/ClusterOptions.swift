@@ -45,6 +45,8 @@ struct ClusterOptions: ParsableArguments {
     var node: String? { choice.node }
     var slots: Int? { choice.slots }
     var alone: Bool { choice.alone }
+    /// Whether the command runs a member of the cluster.
+    var isMember: Bool { !alone && (slots != nil || !network.join.isEmpty) }
     var patience: DurationArgument { choice.patience }
     var format: OutputFormat { display.format }
 

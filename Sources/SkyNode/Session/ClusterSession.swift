@@ -18,10 +18,15 @@ enum ClusterSession {
         let logger = options.log.logger("skynode", default: .warning)
         let patience = options.patience.duration
         let isRequired = try options.requiresCluster()
-        guard options.slots == nil, options.network.join.isEmpty, !options.alone else {
-            if !options.alone { try await checkMembership(options.network, isRequired: isRequired, logger) }
+        guard !options.isMember, !options.alone else {
             let embedded = EmbeddedNode(options, early: early, logger, headStart: .zero)
-            return try await embedded.with { try await body(try await $0.coordinator()) }
+            return try await embedded.with { node in
+                let coordinator = try await node.coordinator()
+                if options.isMember {
+                    try await checkMembership(of: node.system, options, isRequired: isRequired, logger)
+                }
+                return try await body(coordinator)
+            }
         }
         if let place = NodePlace.find(option: options.node) {
             let client = try await connect(place, options.network, logger)
@@ -43,20 +48,26 @@ enum ClusterSession {
         }
     }
 
-    /// Looks whether other nodes take the member that the command is to run. One that all refuse would work alone, and its success would
-    /// look like the cluster's.
+    /// Looks whether the member that the command runs has a link to another node. One that all refuse would work alone, and its success
+    /// would look like the cluster's.
     ///
-    /// - Throws: `CommandFailure` where they do not.
-    private static func checkMembership(_ network: NetworkOptions, isRequired: Bool, _ logger: Logger) async throws {
-        // A person's credential makes no node.
+    /// - Throws: `CommandFailure` where it has none, and it would be a mistake to do without.
+    private static func checkMembership(
+        of system: ClusterSystem, _ options: ClusterOptions, isRequired: Bool, _ logger: Logger
+    ) async throws {
+        let network = options.network
+        let (multicast, seeds) = (try network.multicastSettings(), try network.seeds())
         let security = try network.security.nodeSecurity()
-        guard isRequired || network.security.identity(security) != .nothing else { return }
-        switch try await search(network, logger, seeds: try network.seeds()) {
-        case .found(let client): await client.system.shutdown()
-        case .none(let search):
-            let (reason, mayWorkAlone) = search.conclusion(isRequired: isRequired)
-            guard mayWorkAlone else { throw CommandFailure(.noCluster, reason) }
-        }
+        var search = ClusterSearch(network.security.identity(security))
+        // Slots alone, without a key, mean no cluster.
+        guard isRequired || search.identity != .nothing || !seeds.isEmpty else { return }
+        let places = Places(
+            addresses: seeds + (multicast == nil ? [] : [Defaults.daemon]), multicast: multicast, security: security,
+            listening: EmbeddedNode.listen)
+        if try await find(places, by: system, &search, logger) != nil || !system.members.isEmpty { return }
+        let (reason, mayWorkAlone) = search.conclusion(isRequired: isRequired)
+        guard mayWorkAlone else { throw CommandFailure(.noCluster, reason) }
+        Console.error("note: \(reason); working on this machine only")
     }
 
     /// How long other nodes have to answer before a node of this command begins to work. Nearly all have answered by then; those
@@ -182,47 +193,74 @@ enum ClusterSession {
         }
     }
 
-    /// Looks for a node: at the seeds, on this machine, and then by multicast.
+    /// Looks for a node: on this machine, and then by multicast.
     ///
     /// - Parameter nothingHere: is called when this machine has no node, and the command may turn out to work alone.
     private static func search(
-        _ network: NetworkOptions, _ logger: Logger, seeds: [NodeAddress] = [], nothingHere: () -> Void = {}
+        _ network: NetworkOptions, _ logger: Logger, nothingHere: () -> Void = {}
     ) async throws -> Search {
         let multicast = try network.multicastSettings()
         let (system, settings) = try system(network, logger)
+        let places = Places(addresses: [Defaults.daemon], multicast: multicast, security: settings.security)
         try await system.start()
         var search = ClusterSearch(network.security.identity(settings.security))
         do {
-            for address in seeds + [Defaults.daemon] {
-                if let client = await attempt(address, system, &search) { return .found(client) }
-            }
-            if search.conclusion().mayWorkAlone { nothingHere() }
-            if let multicast,
-                let client = try await NodeFinder.listen(
-                    multicast, cluster: settings.cluster, security: settings.security,
-                    {
-                        for await sighting in $0 {
-                            switch sighting {
-                            case .stranger(let stranger): search.heard(stranger)
-                            case .node(let address):
-                                // Others are tried where one refuses: it may have missed a change of the key.
-                                if let client = await attempt(address, system, &search) { return client as Client? }
-                            }
-                        }
-                        return nil
-                    })
-            {
-                return .found(client)
+            let client = try await find(places, by: system, &search, logger, nothingHere: nothingHere)
+            if let client { return .found(client) }
+        } catch {
+            await system.shutdown()
+            throw error
+        }
+        await system.shutdown()
+        return .none(search)
+    }
+
+    /// Where a command looks for nodes.
+    private struct Places {
+        var addresses: [NodeAddress]
+        var multicast: MulticastSettings?
+        var security: TransportSecurity
+        /// Where the command's own node listens; `nil` where it has none.
+        var listening: NodeAddress?
+    }
+
+    /// Links a system to the first node that takes it.
+    ///
+    /// - Returns: `nil` where none does; `search` knows why.
+    /// - Throws: `CommandFailure` for an interface that does not exist.
+    private static func find(
+        _ places: Places, by system: ClusterSystem, _ search: inout ClusterSearch, _ logger: Logger,
+        nothingHere: () -> Void = {}
+    ) async throws -> Client? {
+        for address in places.addresses {
+            if let client = await attempt(address, system, &search) { return client }
+            // A member dials its seeds, too, and keeps one link.
+            guard system.members.isEmpty else { return nil }
+        }
+        if search.conclusion().mayWorkAlone { nothingHere() }
+        guard let multicast = places.multicast else { return nil }
+        do {
+            return try await NodeFinder.listen(
+                multicast, cluster: ClusterSettings(name: "skynode").cluster,
+                security: places.security, listening: places.listening
+            ) {
+                for await sighting in $0 {
+                    switch sighting {
+                    case .stranger(let stranger): search.heard(stranger)
+                    case .node(let address):
+                        // Others are tried where one refuses: it may have missed a change of the key.
+                        if let client = await attempt(address, system, &search) { return client as Client? }
+                    }
+                }
+                return nil
             }
         } catch let error as NetworkInterfaceError {
-            await system.shutdown()
             throw CommandFailure(.usage, "--interface: \(error)")
         } catch {
             // A machine without any network can still scan on its own.
             logger.debug("no node found by multicast", metadata: ["error": "\(error)"])
+            return nil
         }
-        await system.shutdown()
-        return .none(search)
     }
 
     /// Dials a node.

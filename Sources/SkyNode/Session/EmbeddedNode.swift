@@ -17,6 +17,9 @@ struct EmbeddedNode: Sendable {
         let beside: @Sendable () async -> Void
     }
 
+    /// Where the member of a cluster listens that a command runs: nodes of other machines are not to dial it.
+    static let listen = NodeAddress.hostPort(host: "127.0.0.1", port: 0)
+
     private let options: ClusterOptions
     /// `nil` where nothing is begun early.
     private let early: EarlyWork?
@@ -69,7 +72,7 @@ struct EmbeddedNode: Sendable {
             await workers.close()
             throw error
         }
-        let handle = Handle(CoordinatorConnection(node.coordinator), listen: settings.listen)
+        let handle = Handle(CoordinatorConnection(node.coordinator), node.system, listen: settings.listen)
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {
                 await run(node, handle) { await workers.start(earlyWorkers) }
@@ -96,9 +99,9 @@ struct EmbeddedNode: Sendable {
         var settings = ClusterSettings(name: Defaults.name)
         settings.version = SkyNetVersion.current
         settings.logger = logger
-        // A command with slots or seeds runs a member of the cluster. A command that found no node works alone.
-        if !options.alone, options.slots != nil || !options.network.join.isEmpty {
-            settings.listen = .hostPort(host: "127.0.0.1", port: 0)
+        // A command that found no node works alone.
+        if options.isMember {
+            settings.listen = EmbeddedNode.listen
             settings.join = try options.network.seeds()
             settings.multicast = try options.network.multicastSettings()
             settings.security = try options.network.security.nodeSecurity()
@@ -138,12 +141,14 @@ struct EmbeddedNode: Sendable {
     final class Handle: Sendable {
         fileprivate let (beginning, needed, stopping) = (Latch(), Latch(), Latch())
         private let connection: CoordinatorConnection
+        /// The node's links. It has them from its start on, which `coordinator` waits for.
+        let system: ClusterSystem
         private let listen: NodeAddress?
         private let isStarted = Latch()
         private let failure = NIOLockedValueBox<(any Error)?>(nil)
 
-        fileprivate init(_ connection: CoordinatorConnection, listen: NodeAddress?) {
-            (self.connection, self.listen) = (connection, listen)
+        fileprivate init(_ connection: CoordinatorConnection, _ system: ClusterSystem, listen: NodeAddress?) {
+            (self.connection, self.system, self.listen) = (connection, system, listen)
         }
 
         /// Starts the node, in case it is needed.

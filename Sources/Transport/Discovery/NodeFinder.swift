@@ -53,11 +53,13 @@ package enum NodeFinder {
         }
     }
 
-    /// Asks, and tells `body` of each node that is heard within `patience`.
+    /// Asks, and tells `body` of each node that is heard within `patience`. It does so whatever the node's clock says: a link lets clocks
+    /// differ by more than nodes' beacons do.
     ///
+    /// - Parameter listening: where the node listens that asks; `nil` where none does. One on loopback asks its own machine only.
     /// - Throws: `NetworkInterfaceError`, an error of the system, or what `body` throws.
     package static func listen<Result>(
-        _ settings: MulticastSettings, cluster: String, security: TransportSecurity,
+        _ settings: MulticastSettings, cluster: String, security: TransportSecurity, listening: NodeAddress? = nil,
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         _ body: (AsyncStream<Sighting>) async throws -> Result
     ) async throws -> Result {
@@ -73,7 +75,7 @@ package enum NodeFinder {
             continuation.yield(heard.sighting)
         }
         try await sockets.bind()
-        for path in BeaconPath.plan(interfaces, named: settings.interfaces, listening: nil) {
+        for path in BeaconPath.plan(interfaces, named: settings.interfaces, listening: listening) {
             // A path that cannot be opened is one way less to be heard by.
             try? await sockets.open(path)
         }

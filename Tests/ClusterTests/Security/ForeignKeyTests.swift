@@ -98,6 +98,46 @@ import Testing
     }
 
     @Test(
+        .enabled(if: Lab.namespaceObstacle == nil, "other machines' nodes need a network of one's own"))
+    func `a command that runs a member says where that has no link, and requires one where it is told to`() async throws
+    {
+        let keys = try await IssuedKeys([])
+        // A node that listens on the network only. A command that is no member finds it; its own member, on loopback, does not.
+        let ended = try await Skynode.shell(
+            """
+            exec unshare --net sh -c 'ip link set lo up; ip link add dome0 type veth peer name dome1
+            ip link set dome0 up; ip link set dome1 up; ip address add 10.99.0.3/24 dev dome0
+            mkfifo \(keys.folder.file("line")); exec 3<>\(keys.folder.file("line"))
+            "$0" serve --name far --listen 10.99.0.3:7420 --cluster-key \(keys.cluster) --http none \
+                --data \(keys.folder.path)/far >&3 2>/dev/null & node=$!
+            while read -r line <&3; do case $line in *listening*) break;; esac; done
+            try() { name=$1; shift; "$0" simulate --tasks 1 --duration 1ms --cluster-key \(keys.cluster) "$@" 2>&1 | sed "s/^/$name: /"
+                "$0" simulate --tasks 1 --duration 1ms --cluster-key \(keys.cluster) "$@" >/dev/null 2>&1; echo "$name: $?"; }
+            try found --require-cluster
+            try slots --slots 1 --require-cluster
+            try dead --join 10.99.0.3:1 --require-cluster
+            try quiet --join 10.99.0.3:1 --no-multicast
+            try joined --join 10.99.0.3:7420 --require-cluster
+            kill -KILL $node' "$0"
+            """)
+        func lines(_ name: String) -> [String] {
+            ended.output.filter { $0.hasPrefix(name + ": ") }.map { String($0.dropFirst(name.count + 2)) }
+        }
+        for name in ["found", "joined"] {
+            #expect(lines(name).last == "0" && !lines(name).contains { $0.hasPrefix("note: ") }, "\(ended.output)")
+        }
+        for name in ["slots", "dead"] {
+            #expect(lines(name).count == 2 && lines(name).last == "3", "\(ended.output)")
+            #expect(lines(name).first?.hasPrefix("skynode: no node found") == true, "\(ended.output)")
+        }
+        #expect(lines("quiet").last == "0")
+        #expect(
+            lines("quiet").first
+                == "note: no node found (at 10.99.0.3:1: connection refused); working on this machine only",
+            "\(ended.output)")
+    }
+
+    @Test(
         .enabled(
             if: Lab.namespaceObstacle == nil,
             "the node of this machine has a fixed port; that needs a network of one's own"))
