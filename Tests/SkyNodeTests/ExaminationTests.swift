@@ -119,6 +119,10 @@ import Testing
         let finding = examination(try survey(clock: clock)).findings.first { $0.text.hasPrefix("the clock of boris") }
         #expect(finding?.level == level)
         if let finding { #expect(finding.text.contains(clock > 0 ? "ahead of" : "behind")) }
+        // A node of an earlier version does not answer somebody whose clock differs by so much.
+        guard level == .problem else { return }
+        let findings = examination(try survey(answered: false, clock: clock)).findings
+        #expect(!findings.contains { $0.advice?.contains("firewall") == true }, "\(findings)")
     }
 
     @Test func `strangers are reported by their kind`() throws {

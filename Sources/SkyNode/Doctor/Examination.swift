@@ -241,18 +241,21 @@ struct Examination {
         let name = "\(neighbour.name) (\(node), from \(sources))"
         // What it answered before, and whether it can be reached now, says nothing.
         guard !neighbour.hasLeft else { return [.note("\(name) has said goodbye: it is stopping")] }
+        let (clock, validity) = (Double(neighbour.clock.magnitude) / 1000, Double(NetworkSurvey.validity))
         var findings: [Finding] = []
-        findings.append(
-            neighbour.answers
-                ? .ok("\(name) is heard, and answers")
-                : .problem(
+        if neighbour.answers {
+            findings.append(.ok("\(name) is heard, and answers"))
+        } else if clock > validity {
+            findings.append(.note("\(name) is heard, and does not answer: its clock and this one differ by too much"))
+        } else {
+            findings.append(
+                .problem(
                     "\(name) is heard, and does not answer \(survey.questions) questions: it does not hear this machine",
                     "look at its firewall, and run skynode doctor there"))
-        let clock = Double(neighbour.clock.magnitude) / 1000
+        }
         if clock >= 2 {
             let text =
                 "the clock of \(neighbour.name) is \(Int(clock)) s \(neighbour.clock > 0 ? "ahead of" : "behind") this one's"
-            let validity = Double(NetworkSurvey.validity)
             findings.append(
                 clock > validity
                     ? .problem(

@@ -262,7 +262,10 @@ final class Discovery: Sendable {
         do {
             beacon = try seal.open(envelope.data)
         } catch {
-            if case .foreign = error, isQuestion(envelope.data) { return answerStranger(error) }
+            if case .foreign = error, BeaconSeal.unverified(envelope.data)?.isOfCommand == true {
+                environment.metrics.heardBeacon(error)
+                return answerNewcomer()
+            }
             return dropped(error, beacon: nil, envelope.remoteAddress)
         }
         let (now, source) = (environment.now(), envelope.remoteAddress)
@@ -294,22 +297,15 @@ final class Discovery: Sendable {
         owner.report(.suggested(beacon.node, at: addresses))
     }
 
-    /// Whether a datagram of another cluster is the question of a command, which is no node.
-    private func isQuestion(_ datagram: ByteBuffer) -> Bool {
-        guard let beacon = BeaconSeal.unverified(datagram) else { return false }
-        return beacon.kind == .solicit && beacon.port == 0
-    }
-
-    /// Answers a command with another key, so that it does not take this network for one without nodes.
-    private func answerStranger(_ fault: BeaconFault) {
-        environment.metrics.heardBeacon(fault)
+    /// Answers a command with another key or another time, so that it does not take this network for one without nodes.
+    private func answerNewcomer() {
         let members = owner.linkCount
         if state.withLockedValue({ $0.schedule.answersNewcomer(members: members) }) { advance(.solicited) }
     }
 
     /// Whether a question is answered: that of a command or a member always, that of a newcomer perhaps.
     private func isAnswered(_ question: Beacon) -> Bool {
-        if question.port == 0 || owner.isLinked(question.node) { return true }
+        if question.isOfCommand || owner.isLinked(question.node) { return true }
         let members = owner.linkCount
         return state.withLockedValue { $0.schedule.answersNewcomer(members: members) }
     }
@@ -317,6 +313,8 @@ final class Discovery: Sendable {
     /// Drops a datagram, with a log line only now and then, because anybody may send to the group.
     private func dropped(_ fault: BeaconFault, beacon: Beacon?, _ source: SocketAddress) {
         environment.metrics.heardBeacon(fault)
+        // A link lets clocks differ by much more, and where they differ by too much for it, says so.
+        if case .stale = fault, beacon?.isOfCommand == true { answerNewcomer() }
         let (from, now) = (source.ipAddress ?? "", environment.now())
         guard let line = state.withLockedValue({ $0.reports.line(fault, beacon: beacon, from: from, now: now) }) else {
             return

@@ -95,6 +95,39 @@ import Testing
         await other.stop()
     }
 
+    @Test(arguments: [0, 95, -95]) func `a command is answered whatever its clock says`(seconds: Int64) async throws {
+        let multicast = TestCluster.multicast()
+        let anna = Owner(1, port: 7001)
+        let security = TransportSecurity.clusterKey(try ClusterKey.make(now: .now))
+        let (node, seal) = (
+            anna.discovery(multicast, security: security), BeaconSeal(cluster: "skynet", security: security)
+        )
+        let (heard, continuation) = AsyncStream.makeStream(of: Beacon.self)
+        let sockets = BeaconSockets(multicast, loop: MultiThreadedEventLoopGroup.singleton.next()) { envelope in
+            if let beacon = try? seal.open(envelope.data), beacon.node == anna.id { continuation.yield(beacon) }
+        }
+        try await sockets.bind()
+        for path in BeaconPath.plan(try NetworkInterface.all(), named: [], listening: anna.listeningAddress) {
+            try await sockets.open(path)
+        }
+        try await node.start()
+        var beacons = heard.makeAsyncIterator()
+        // Two questions and an announcement at its start; from then on it sends every four seconds.
+        while let beacon = await beacons.next(), beacon.kind != .announce {}
+        let asked = WallClock.milliseconds
+        let sent = UInt64(Int64(asked) - seconds * 1000)
+        sockets.send { _ in
+            seal.seal(
+                Beacon(
+                    .solicit, cluster: seal.cluster, node: NodeID(rawValue: 9), sequence: 1, sent: sent,
+                    validity: Beacon.standardValidity, port: 0, name: "?"))
+        }
+        let answer = try #require(await beacons.next())
+        #expect(answer.sent < asked + 2500, "it is an answer, and not the usual beacon")
+        await node.stop()
+        await sockets.close()
+    }
+
     @Test func `another cluster's nodes are not reported`() async throws {
         let multicast = TestCluster.multicast()
         let (anna, stranger, boris) = (Owner(1, port: 7001), Owner(2, port: 7002), Owner(3, port: 7003))

@@ -73,6 +73,9 @@ package struct Beacon: Equatable, Sendable {
         self.places = host.isEmpty ? Array(places.prefix(Beacon.placeLimit)) : []
     }
 
+    /// Whether a command asks, which is no node.
+    var isOfCommand: Bool { kind == .solicit && port == 0 }
+
     /// The datagram without its tag.
     package func encoded() -> ByteBuffer {
         var buffer = ByteBuffer(bytes: Beacon.magic)
