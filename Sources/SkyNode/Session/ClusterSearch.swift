@@ -88,14 +88,15 @@ struct ClusterSearch {
         let addresses = strangers.map(\.address).sorted()
         let list = addresses.prefix(ClusterSearch.named).joined(separator: ", ")
         let rest = addresses.count > ClusterSearch.named ? " and \(addresses.count - ClusterSearch.named) more" : ""
-        let hasKeys = strangers.contains { stranger in
-            if case .foreign(let mark) = stranger.fault { mark.key != 0 } else { true }
-        }
         let key =
-            !hasKeys
+            !strangersHaveKeys
             ? "without a cluster key" : identity == .nothing ? "with a cluster key" : "with another cluster key"
         return addresses.count == 1
             ? "a node \(key) is heard, at \(list)" : "\(addresses.count) nodes \(key) are heard, at \(list)\(rest)"
+    }
+
+    private var strangersHaveKeys: Bool {
+        strangers.contains { if case .foreign(let mark) = $0.fault { mark.key != 0 } else { true } }
     }
 
     /// Why no node is used, and whether a command may do without one. A command that may not ends with the reason.
@@ -121,16 +122,25 @@ struct ClusterSearch {
         }
         // A command without a key does not mean a cluster.
         guard identity != .nothing, let strangersLine else { return nil }
-        return "\(strangersLine), and none \(own); \(ClusterSearch.naming)"
+        let advice = strangersHaveKeys ? otherKeyAdvice : LinkCause.noKey.advice(nil)
+        return "\(strangersLine), and none \(own)\(advice.map { "; \($0)" } ?? "")"
     }
 
-    private static let naming = "name its key with --cluster-key FILE or \(KeyChoice.variable)"
+    /// What to do where nodes have another key than this command.
+    private var otherKeyAdvice: String? {
+        person.flatMap { LinkCause.key.advice($0) } ?? "name its key with --cluster-key FILE or \(KeyChoice.variable)"
+    }
+
+    private var person: Person? {
+        if case .credential(let person, _) = identity { person } else { nil }
+    }
 
     private func advice(_ refusal: Refusal) -> String? {
-        switch (identity, refusal.cause) {
-        case (.credential(let person, _), let cause): cause.advice(person)
-        case (_, .key): ClusterSearch.naming
-        case (_, let cause): cause.advice(nil)
+        switch refusal.cause {
+        case .key: otherKeyAdvice
+        // The reason says it.
+        case .noKey: nil
+        default: refusal.cause.advice(person)
         }
     }
 

@@ -5,6 +5,8 @@ import Transport
 enum LinkCause: Hashable {
     /// The two have different keys, or one of them has none.
     case key
+    /// The node has no key, as it seems, and this side has one.
+    case noKey
     /// The node knows the person's credential, and does not take it any more.
     case credential
     /// A certificate has expired, or is not valid yet.
@@ -29,10 +31,12 @@ enum LinkCause: Hashable {
         case .refused(let refusal), .refusedByPeer(let refusal): self.init(refusal.reason)
         // Transport reports what concerns keys only in words for people.
         case .broken(let words):
-            self =
-                words.contains("check the clocks")
-                ? .clock
-                : ["cluster key", "cluster's key", "certificate"].contains { words.contains($0) } ? .key : .notNode
+            let causes: [(LinkCause, [String])] = [
+                (.clock, ["check the clocks"]),
+                (.noKey, ["started without a key", "was it started with the cluster's key"]),
+                (.key, ["cluster key", "cluster's key", "certificate"]),
+            ]
+            self = causes.first { $0.1.contains { words.contains($0) } }?.0 ?? .notNode
         }
     }
 
@@ -48,7 +52,7 @@ enum LinkCause: Hashable {
     }
 
     /// Whether the node has refused what this side showed: a key, a certificate or a credential.
-    var isAboutKeys: Bool { [.key, .credential, .clock].contains(self) }
+    var isAboutKeys: Bool { [.key, .noKey, .credential, .clock].contains(self) }
 
     /// What to do about it; `nil` where nothing of this program answers or where it passes.
     ///
@@ -60,6 +64,7 @@ enum LinkCause: Hashable {
                 "the credential is of another cluster key: have one issued under this one (\($0.issueCommand))"
             }
                 ?? "copy one key file to both machines; skynode key show FILE compares them"
+        case .noKey: "start it with the cluster's key (--cluster-key)"
         case .credential: person?.renewal
         case .clock: "set the clocks of both machines by NTP"
         case .user: "give both the same key, or run both as one user"

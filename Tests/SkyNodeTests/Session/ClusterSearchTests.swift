@@ -11,6 +11,8 @@ struct ClusterSearchTests {
     private static let revoked = HandshakeFailure.refusedByPeer(
         Refusal(.identity, "the credential of user alice has been revoked"))
     private static let otherKey = HandshakeFailure.broken(TLSFailure.otherAuthority.description)
+    private static let keyless = HandshakeFailure.broken(TLSFailure.notTLS(.skynet).description)
+    private static let closed = HandshakeFailure.broken(TLSFailure.closedDuringHandshake.description)
     private static let late = HandshakeFailure.broken(TLSFailure.outOfDateForPeer.description)
 
     private func address(_ number: Int) -> NodeAddress { .hostPort(host: "10.0.0.\(number)", port: 7420) }
@@ -50,6 +52,10 @@ struct ClusterSearchTests {
                 "the node at 10.0.0.1:7420 uses a different cluster key; the credential is of another"
             ),
             (key, late, "check the clocks of both machines; set the clocks"),
+            (key, keyless, "so it was started without a key; start it with the cluster's key; scan"),
+            (credential, keyless, "so it was started without a key; start it with the cluster's key; scan"),
+            (key, closed, "was it started with the cluster's key?; scan"),
+            (credential, closed, "was it started with the cluster's key?; scan"),
             (.certificates, otherKey, "the node at 10.0.0.1:7420 refuses this command: "),
             (.nothing, otherKey, "the node at 10.0.0.1:7420 has a cluster key, and this command has none"),
         ] as [(ClusterSearch.Identity, HandshakeFailure, String)])
@@ -85,9 +91,12 @@ struct ClusterSearchTests {
         #expect(
             !many.mayWorkAlone
                 && many.reason.hasPrefix("5 nodes with another cluster key are heard, at 10.0.0.1:7420, "))
-        #expect(many.reason.contains(" and 2 more, and none with that of the credential of user alice"))
+        #expect(many.reason.contains(" and 2 more, and none with that of the credential of user alice; the credential"))
+        #expect(many.reason.contains("have one issued under this one (skynode key issue alice)"))
+        #expect(!many.reason.contains("--cluster-key"), "no other key helps whoever has only the credential")
         let keyless = search(ClusterSearchTests.key, strangers: [stranger(1, key: 0)]).conclusion()
         #expect(!keyless.mayWorkAlone && keyless.reason.hasPrefix("a node without a cluster key is heard"))
+        #expect(keyless.reason.contains("; start it with the cluster's key"))
         let without = search(.nothing, strangers: [stranger(1)]).conclusion()
         #expect(
             without.mayWorkAlone
