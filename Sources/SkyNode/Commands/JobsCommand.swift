@@ -307,21 +307,24 @@ struct JobsStorageCommand: AsyncParsableCommand {
     @OptionGroup var options: JobsOptions
 
     func run() async throws {
-        let (asked, answers) = try await options.with { [here = options.here] lookup in
+        let (asked, answers, waiting) = try await options.with { [here = options.here] lookup in
             let cluster = WholeCluster(coordinator: lookup.coordinator)
             let asked = lookup.coordinator.id.node
-            guard here else { return (asked, try await cluster.ask { try await $0.storage() }) }
+            guard here else {
+                async let waiting = lookup.waiting()
+                return (asked, try await cluster.ask { try await $0.storage() }, await waiting)
+            }
             let own = WholeCluster.Answer(
                 member: try await cluster.ownMember, result: .success(try await lookup.coordinator.storage()))
-            return (asked, [own])
+            return (asked, [own], [])
         }
-        var isComplete = true
+        let known = KnownJobs(
+            answers.map { WholeCluster.Answer(member: $0.member, result: $0.result.map { _ in [] }) }, waiting: waiting)
         // The node that is asked comes first, the others in the order of their names.
         for answer in answers.filter({ $0.member.node == asked }) + answers.filter({ $0.member.node != asked }) {
             let name = PrintableText.of(answer.member.name)
             switch (answer.result, options.format) {
             case (.failure(let silence), _):
-                isComplete = false
                 Console.error("skynode: what \(name) stores is not known: \(silence.reason)")
             case (.success(let usage), .text):
                 if answers.count > 1 { Console.output("\(name):") }
@@ -330,7 +333,8 @@ struct JobsStorageCommand: AsyncParsableCommand {
                 Console.output(try JSONLine.encode(StorageLine(node: answer.member.name, usage: usage)))
             }
         }
-        if !isComplete { throw CommandFailure(.noCluster) }
+        for waiting in known.waiting { Console.error("skynode: not among these: \(waiting.words)") }
+        if !known.isComplete { throw CommandFailure(.noCluster) }
     }
 }
 

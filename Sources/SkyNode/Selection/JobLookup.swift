@@ -34,7 +34,7 @@ struct JobLookup: Sendable {
     }
 
     /// The jobs that are at no node. A node of an earlier version does not know the question.
-    private func waiting() async -> [WaitingJobs] {
+    func waiting() async -> [WaitingJobs] {
         (try? await withDeadline(JobLookup.patience) { try await coordinator.waiting() }) ?? []
     }
 

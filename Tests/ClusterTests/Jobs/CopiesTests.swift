@@ -239,6 +239,10 @@ struct CopiesTests {
                 "jobs", "show", job, "--node", cluster.addresses[1], "--reconnect-for", "1s")
             let list = try await Skynode.run("jobs", "--node", cluster.addresses[1])
             #expect(list.status == 3 && list.errors.count == 1, "\(list.errors)")
+            let storage = try await Skynode.run("jobs", "storage", "--node", cluster.addresses[1])
+            #expect(
+                storage.status == 3 && storage.errors.count == 1 && storage.errors[0].contains("node1"),
+                "\(storage.errors)")
             // It may take some seconds until the other one knows that the node is lost.
             var adopted = own
             let end = ContinuousClock.now + .seconds(30)
