@@ -77,10 +77,13 @@ final class BeaconSockets: Sendable {
     func close(_ path: BeaconPath, sentBy sender: (any Channel)? = nil) async {
         let (open, receiver) = state.withLockedValue { state in
             if let sender, state.open[path]?.sender !== sender { return (Open?.none, (any Channel)?.none) }
-            return (state.open.removeValue(forKey: path), state.receiver)
+            let open = state.open.removeValue(forKey: path)
+            // The membership is the interface's, and ends with the last of its addresses.
+            let isHeard = state.open.keys.contains { $0.address.isIPv4 && $0.index == path.index }
+            return (open, isHeard ? nil : state.receiver)
         }
         if path.address.isIPv4, let receiver {
-            // This fails where the kernel has dropped the membership together with the address.
+            // This fails where the kernel has dropped the membership together with the interface.
             try? await MulticastSocket.unhear(settings.group, on: path, receiver)
         }
         if let open { await BeaconSockets.close(open) }

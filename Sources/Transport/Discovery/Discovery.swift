@@ -169,7 +169,12 @@ final class Discovery: Sendable {
                 state.withLockedValue { $0.troubles.opened(path) }
             } catch {
                 // The path is tried again at the next look.
-                let (now, isAbsent) = (environment.now(), (error as? IOError)?.errnoCode == EADDRNOTAVAIL)
+                let code = (error as? IOError)?.errnoCode
+                guard code != ENOBUFS else {
+                    if state.withLockedValue({ $0.troubles.reachedLimit() }) { warnOfLimit(path) }
+                    continue
+                }
+                let (now, isAbsent) = (environment.now(), code == EADDRNOTAVAIL)
                 if state.withLockedValue({ $0.troubles.failed(path, isAbsent: isAbsent, now: now) }) {
                     environment.logger.warning(
                         "cannot send or hear beacons", metadata: ["interface": "\(path)", "error": "\(error)"])
@@ -177,6 +182,12 @@ final class Discovery: Sendable {
             }
         }
         return sockets.paths != present
+    }
+
+    private func warnOfLimit(_ path: BeaconPath) {
+        environment.logger.warning(
+            "beacons are not heard on all interfaces: the kernel lets a socket join no more groups; raise net.ipv4.igmp_max_memberships (sysctl), or name the interfaces to use (--interface)",
+            metadata: ["interface": "\(path)"])
     }
 
     func stop() async {

@@ -71,13 +71,17 @@ enum MulticastSocket {
         }
     }
 
-    /// Joins the group on a path. NIO's own way leaves out interfaces that do not claim to do multicast, and `lo` is one
+    /// Joins the group on a path's interface. NIO's own way leaves out interfaces that do not claim to do multicast, and `lo` is one
     /// of them.
     static func hear(_ group: String, on path: BeaconPath, _ receiver: any Channel) async throws {
-        try await change(.ipAddMembership, .ipv6JoinGroup, group, path, receiver)
+        do {
+            try await change(.ipAddMembership, .ipv6JoinGroup, group, path, receiver)
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            // It is joined there already, by another address of the interface.
+        }
     }
 
-    /// Leaves the group on a path.
+    /// Leaves the group on a path's interface, for all addresses that this has.
     static func unhear(_ group: String, on path: BeaconPath, _ receiver: any Channel) async throws {
         try await change(.ipDropMembership, .ipv6LeaveGroup, group, path, receiver)
     }
@@ -127,15 +131,17 @@ enum MulticastSocket {
     }
 }
 
-/// `ip_mreq`: a group and the interface to hear it on, both in network order.
+/// `ip_mreqn`: a group in network order, and the number of the interface to hear it on. An address instead of the number would name the
+/// interface only as long as the interface has it.
 private struct IPv4Membership {
     var group: UInt32
-    var interface: UInt32
+    var address: UInt32 = 0
+    var index: CInt
 
     init?(group: String, path: BeaconPath) {
         guard let group = IPv4.bytes(of: group), path.address.isIPv4 else { return nil }
         self.group = group.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-        interface = path.address.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+        index = CInt(truncatingIfNeeded: path.index)
     }
 }
 

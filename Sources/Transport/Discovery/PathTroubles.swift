@@ -10,6 +10,15 @@ struct PathTroubles {
     }
 
     private var troubles: [BeaconPath: Trouble] = [:]
+    private var hasReportedLimit = false
+
+    /// Notes that the kernel lets a socket join no more groups.
+    ///
+    /// - Returns: whether to log it now: once, for however many paths.
+    mutating func reachedLimit() -> Bool {
+        defer { hasReportedLimit = true }
+        return !hasReportedLimit
+    }
 
     /// - Parameter isAbsent: whether the kernel says that there is no such address.
     /// - Returns: whether to log it now.

@@ -16,6 +16,11 @@ import Testing
         #expect(troubles.failed(path, isAbsent: true, now: .seconds(100)) == false)
     }
 
+    @Test func `that the kernel joins no more groups is reported once for all paths`() {
+        var troubles = PathTroubles()
+        #expect([troubles.reachedLimit(), troubles.reachedLimit()] == [true, false])
+    }
+
     @Test func `a lasting trouble is reported once`() throws {
         var troubles = PathTroubles()
         let path = try path("fe80::1")
