@@ -205,7 +205,13 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             }
             if !dialled { try accept(channel) }
             if let tls = state.withLockedValue({ $0.tls }) {
-                try tls.install(in: channel.pipeline.syncOperations, isClient: dialled)
+                do {
+                    try tls.install(in: channel.pipeline.syncOperations, isClient: dialled)
+                } catch let failure as TLSFailure {
+                    // Whoever dials hears it from the dialling.
+                    if !dialled { report(.refused(reason: "\(failure)"), with: channel.remoteAddress?.ipAddress ?? "") }
+                    throw failure
+                }
             }
             let handler = LinkHandler(
                 owner: self, environment: linkEnvironment, dialled: dialled, established: established)

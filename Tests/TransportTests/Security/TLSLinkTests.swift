@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NIOCore
+import NIOEmbedded
 import NIOSSL
 import Synchronization
 import Testing
@@ -41,6 +42,18 @@ import Testing
             #expect(version == .tlsv13)
             try await client.channel.close()
             #expect(await heardByServer.next() == .inactive)
+        }
+    }
+
+    @Test func `while the clock says a time before 1970 no connection gets TLS`() throws {
+        let contexts = try contexts(key)
+        for isClient in [false, true] {
+            let channel = EmbeddedChannel()
+            #expect(throws: TLSFailure.other("this machine's clock says a time before 1970; set the clock")) {
+                try contexts.install(
+                    in: channel.pipeline.syncOperations, isClient: isClient, now: Date(timeIntervalSince1970: -1))
+            }
+            _ = try channel.finish()
         }
     }
 

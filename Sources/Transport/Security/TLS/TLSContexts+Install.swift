@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import NIOCore
 import NIOSSL
 
@@ -8,10 +9,18 @@ extension TLSContexts {
     /// in this order: the user event `AuthenticatedPeer`, `channelActive`, and the bytes that the peer sends. Or they see
     /// `errorCaught` with a `TLSFailure`, and then `channelInactive`. Writes before `channelActive` wait.
     ///
-    /// - Parameter limit: time for the whole handshake.
+    /// - Parameters:
+    ///   - limit: time for the whole handshake.
+    ///   - now: what this machine's clock says.
+    /// - Throws: `TLSFailure` where the clock is before 1970, or an error of the pipeline.
     package func install(
-        in pipeline: ChannelPipeline.SynchronousOperations, isClient: Bool, within limit: TimeAmount? = nil
+        in pipeline: ChannelPipeline.SynchronousOperations, isClient: Bool, within limit: TimeAmount? = nil,
+        now: Date = .now
     ) throws {
+        // BoringSSL ends the process at such a time (ssl_lib.cc, ssl_get_current_time).
+        guard now.timeIntervalSince1970 >= 0 else {
+            throw TLSFailure.other("this machine's clock says a time before 1970; set the clock")
+        }
         let guardian = PreAuthenticationGuard(isClient: isClient)
         // There is no server name: the name by which a node was dialled concerns nobody on the wire.
         let tls: NIOSSLHandler =
