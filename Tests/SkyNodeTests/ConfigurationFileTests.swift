@@ -1,3 +1,5 @@
+import Fixtures
+import Glibc
 import Testing
 
 @testable import SkyNode
@@ -5,6 +7,12 @@ import Testing
 struct ConfigurationFileTests {
     private func complaints(_ text: String) -> [String] {
         ConfigurationFile(path: "/etc/skynode.yaml", text: text).complaints
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a FIFO is no configuration file, and nobody waits for its writer`() {
+        let folder = ScratchFolder()
+        mkfifo(folder.file("x.yaml"), 0o600)
+        #expect(throws: CommandFailure.self) { try ConfigurationFile(path: folder.file("x.yaml")) }
     }
 
     @Test func `a valid file has a line for each key and no faults`() {

@@ -224,6 +224,8 @@ import Testing
                     + "nginx (process 8)",
                 "239.255.83.75:7421 cannot be listened on (the port is busy): nc (process 7) has the port",
             ])
+        examination.own = .stranger(reason: "Network is unreachable", cause: .unreachable, owners: [])
+        #expect(problems(examination).first == "nothing answers at 127.0.0.1:7420: Network is unreachable")
         let seed = NodeAddress.hostPort(host: "first", port: 7420)
         examination.trials = [seed: .init(address: seed, isSeed: true, failure: "unknown host")]
         #expect(problems(examination).last == "--join first:7420 cannot be reached: unknown host")

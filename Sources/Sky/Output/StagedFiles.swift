@@ -145,6 +145,7 @@ package final class StagedFiles: Sendable {
             if Self.renameToNew(file.temporary, file.path) { return nil }
             guard errno == EEXIST else { throw .notWritten(file.path, errno: errno) }
             try file.kind.check(file.path, overwrites: overwrites)
+            Self.keepMode(of: file.path, for: file.temporary)
             guard let old = Self.exchange(file.temporary, file.path) else {
                 if errno == ENOENT { continue }
                 throw .notWritten(file.path, errno: errno)
@@ -158,6 +159,13 @@ package final class StagedFiles: Sendable {
             return old
         }
         throw .notWritten(file.path, errno: EBUSY)
+    }
+
+    /// Gives a file the rights of the one that it replaces: its owner may have closed that to others.
+    private static func keepMode(of old: String, for new: String) {
+        var status = stat()
+        guard lstat(old, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        chmod(new, status.st_mode & 0o777)
     }
 
     /// Renames a file if nothing has the new name; otherwise `errno` is EEXIST.

@@ -42,6 +42,7 @@ package actor InputStore {
             // Nothing else is removed, whoever has put it there.
             if InputFile.isUnfinished(entry.text) { unlink(path) }
             guard let digest = HexText.bytes(entry.text), digest.count == SHA256.length else { continue }
+            DatabaseFile.tighten(path)
             table.found(digest, size: Int(status.st_size), used: .seconds(status.st_mtim.tv_sec))
         }
     }

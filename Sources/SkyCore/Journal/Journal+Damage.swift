@@ -11,6 +11,7 @@ extension Journal {
     /// - Returns: what is damaged; `nil` where nothing is, or where that cannot be told.
     static func damage(in path: String) -> String? {
         guard isUsable(path) else { return "it is no file that this node can read and write" }
+        guard FileInode.size(of: path) > 0 else { return "it is empty" }
         do {
             var configuration = Configuration()
             configuration.readonly = true

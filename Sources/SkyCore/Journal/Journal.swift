@@ -68,6 +68,7 @@ package final class Journal: Sendable {
     package convenience init(
         in folder: JournalFolder, limits: JournalLimits = JournalLimits()
     ) throws(JournalError) {
+        DatabaseFile.closeAll(in: folder.path, named: ReplicaStore.asideName)
         try self.init(
             path: folder.path + "/journal.sqlite", folder, limits, JournalBallast(folder: folder.path))
     }
@@ -140,6 +141,7 @@ package final class Journal: Sendable {
         isCopy: Bool, isReplicated: Bool
     ) throws -> (DatabaseQueue, pageSize: Int, Beginning) {
         func begin() throws -> (DatabaseQueue, pageSize: Int, Beginning) {
+            if let path { DatabaseFile.close(path) }
             let queue =
                 try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
                 ?? DatabaseQueue(configuration: configuration)
@@ -219,7 +221,7 @@ package final class Journal: Sendable {
         queue.asyncWriteWithoutTransaction { [ballast] _ in
             ballast?.reserve()
             guard begins else { return }
-            let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+            let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { return }
             sync_file_range(descriptor, 0, 0, UInt32(SYNC_FILE_RANGE_WRITE))
             Glibc.close(descriptor)

@@ -64,6 +64,8 @@ package actor Copies {
     /// That the copies here are those of this data folder.
     private let proof: IdentityProof?
     private let start = ContinuousClock.now
+    /// Why copies could not be stored, each reason once a day: their primaries ask again each second.
+    private var reported = DailyReports()
     private var replicas: [CoordinatorID: Replica] = [:]
     /// The replicas that are to be run.
     private let begun: AsyncStream<Replica>
@@ -141,7 +143,7 @@ package actor Copies {
     func beginStored() async {
         let names = (try? await book.names()) ?? [:]
         state.withLockedValue { $0.names.merge(names) { current, _ in current } }
-        copiesFolder.removeUnfinished()
+        copiesFolder.tidy()
         for coordinator in copiesFolder.coordinators {
             guard !book.hasEnded(coordinator) else {
                 // The process ended between the two.
@@ -191,8 +193,11 @@ package actor Copies {
             return replica
         } catch {
             // A folder in use is that of a replica which ends now; the primary asks again.
-            if error.kind != .inUse {
-                logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
+            let reason = PrintableText.of(error.message)
+            if error.kind != .inUse,
+                reported.isDue(reason, of: "\(coordinator)", now: start.duration(to: .now))
+            {
+                logger.warning("a copy cannot be stored", metadata: ["reason": "\(reason)"])
             }
             return nil
         }

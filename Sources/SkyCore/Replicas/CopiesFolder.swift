@@ -42,9 +42,12 @@ struct CopiesFolder: Sendable {
     /// The place of a journal whose coordinator is not known before it is made.
     func placeOfNew() -> String { path + "/" + CopiesFolder.new + HexText.of(UInt64.random(in: 0 ... .max)) }
 
-    /// Removes journals that were begun and not finished before this start.
-    func removeUnfinished() {
-        for name in names(CopiesFolder.new) { OwnFolder.remove(path + "/" + name, isOwn: CopiesFolder.ownNames.contains) }
+    /// Removes journals that were begun and not finished before this start, and closes those that are kept to other users.
+    func tidy() {
+        DatabaseFile.closeAll(in: path, named: "damaged")
+        for name in names(CopiesFolder.new) {
+            OwnFolder.remove(path + "/" + name, isOwn: CopiesFolder.ownNames.contains)
+        }
     }
 
     // MARK: - Damaged ones

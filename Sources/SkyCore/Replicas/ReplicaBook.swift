@@ -22,6 +22,7 @@ final class ReplicaBook: Sendable {
             var configuration = Configuration()
             configuration.label = "replicas"
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            DatabaseFile.close(path)
             queue = try DatabaseQueue(path: path, configuration: configuration)
             let (own, key, ended, proved) = try queue.write { database -> (_, IdentityKey?, _, _) in
                 try database.execute(

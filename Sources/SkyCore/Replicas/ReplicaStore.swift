@@ -44,6 +44,9 @@ actor ReplicaStore {
         place = .copy(folder, nil)
         guard isThere else { return }
         do throws(JournalError) {
+            if FileInode.size(of: folder.path + "/" + ReplicaStore.name) == 0 {
+                throw JournalError(.damaged, "\(folder.path)/\(ReplicaStore.name) is empty")
+            }
             let copy = try Journal(copy: ReplicaStore.name, in: folder, limits: limits, ballast: room.ballast)
             place = .copy(folder, copy)
             guard try ReplicaStore.belongs(copy, to: coordinator) else {
@@ -342,7 +345,9 @@ actor ReplicaStore {
     }
 
     /// The name of a journal that was set aside.
-    static func nameAside(_ coordinator: CoordinatorID) -> String { "journal.aside-\(coordinator).sqlite" }
+    static func nameAside(_ coordinator: CoordinatorID) -> String { asideName + "\(coordinator).sqlite" }
+
+    static let asideName = "journal.aside-"
 
     /// The next page of the journal, for a standby.
     func page(from cursor: UInt64) async throws(JournalError) -> (page: CopiedRows, next: UInt64?) {

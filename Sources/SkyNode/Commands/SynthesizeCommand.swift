@@ -1,5 +1,6 @@
 import ArgumentParser
 import Base
+import Foundation
 import Sky
 import SkyCore
 import Transport
@@ -51,14 +52,25 @@ struct SynthesizeCommand: AsyncParsableCommand {
 
     /// Checks the names of all files before the first is made: some epochs of a series are of no use.
     private func check(_ synthesis: SkySynthesis) throws {
-        guard [".fits", ".fit", ".fts"].contains(where: file.lowercased().hasSuffix) else {
+        let endings = [".fits", ".fit", ".fts"]
+        guard endings.contains(where: file.lowercased().hasSuffix) else {
             throw SkyError(
                 .badInput, "\(file): the name of a FITS image ends with .fits, .fit or .fts; nothing was written")
         }
         let lengths = NameLengths(OutputPlace.file(file, .fits).folder)
         for epoch in 0..<synthesis.epochs {
             let frame = synthesis.path(of: epoch, for: file)
-            for (path, kind) in [(frame, OutputKind.frame), (TruthCatalogue.path(beside: frame), .truth)] {
+            let truth = TruthCatalogue.path(beside: frame)
+            let others = endings.map { (frame as NSString).deletingPathExtension + $0 }
+            // A new frame would take the truth of one that is called the same but for its ending.
+            if !replacing.overwrite, access(frame, F_OK) != 0,
+                let other = others.first(where: { $0 != frame && access($0, F_OK) == 0 }),
+                access(truth, F_OK) == 0
+            {
+                throw SkyError(
+                    .badInput, "\(truth): is the truth of \(other); it is not overwritten without --overwrite")
+            }
+            for (path, kind) in [(frame, OutputKind.frame), (truth, .truth)] {
                 try lengths.check(path, kind)
                 try kind.check(path, overwrites: replacing.overwrite)
             }

@@ -24,9 +24,12 @@ struct ConfigurationFile {
     /// - Throws: `CommandFailure` where the file cannot be read.
     init(path: String) throws {
         let shown = PrintableText.of(path)
-        guard let handle = FileHandle(forReadingAtPath: path) else {
+        // Without O_NONBLOCK, the opening of a FIFO waits for a writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
             throw CommandFailure(.usage, "\(shown): cannot be read: \(String(cString: strerror(errno)))")
         }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         defer { try? handle.close() }
         var status = stat()
         guard fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

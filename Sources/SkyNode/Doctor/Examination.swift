@@ -181,6 +181,8 @@ struct Examination {
             .ok("node \(name) (\(node)) answers at \(address) and lists \(max(0, members.count - 1)) others")
         case .absent:
             .note("no node runs at \(address)", "skynode serve starts one; --node names another address")
+        case .stranger(let reason, .unreachable, let owners) where owners.isEmpty:
+            .problem("nothing answers at \(address): \(reason)", LinkCause.unreachable.advice(person))
         case .stranger(let reason, let cause, let owners):
             .problem(
                 "what answers at \(address) is no node that this command can use: \(reason)"

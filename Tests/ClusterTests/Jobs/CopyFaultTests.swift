@@ -128,7 +128,8 @@ struct CopyFaultTests {
                 #expect(lines.contains { $0.contains("damaged since the node's start: \(folders.count)") }, "\(lines)")
                 let names = try FileManager.default.contentsOfDirectory(atPath: copies)
                 #expect(
-                    names.contains { $0.hasPrefix("damaged-") } && !names.contains { $0.hasPrefix("00000000000000a") }, "\(names)")
+                    names.contains { $0.hasPrefix("damaged-") } && !names.contains { $0.hasPrefix("00000000000000a") },
+                    "\(names)")
             } catch {
                 await RunningCluster.stop([again])
                 throw error

@@ -76,6 +76,8 @@ import Testing
         let ended = try await Skynode.run(["synthesize", file, "--overwrite"] + small)
         #expect(ended.status == 0)
         #expect(try await Skynode.run(["synthesize", file] + small).status == 0, "it is the program's now")
+        try await expectRefusal(
+            ["synthesize", folder.file("p.fit")] + small, of: folder.file("p_truth.csv"), saying: "is the truth of")
         // The truth of a frame, and of a later epoch.
         for name in ["q_truth.csv", "q_e1_truth.csv", "q_e1.fits", "sky.jpg"] {
             try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.file(name)))
@@ -133,9 +135,11 @@ import Testing
         try await RunningCluster.with(1, slots: 1) { cluster in
             let node = ["--overwrite", "--node", cluster.addresses[0]]
             try await expectRefusal(
-                ["scan", image, "--columns", "@" + columns, "-o", columns] + node, of: columns, saying: "is read by this")
+                ["scan", image, "--columns", "@" + columns, "-o", columns] + node, of: columns,
+                saying: "is read by this")
             let compared = ["scan", image, "--reference", folder.file("old/sky.fits"), "--weight", "%.cat.fits"]
-            try await expectRefusal(compared + ["-o", folder.file("old")] + node, of: weight, saying: "is read by this")
+            try await expectRefusal(
+                compared + ["-o", folder.file("old")] + node, of: weight, saying: "is read by this")
             let submitted = try await Skynode.run(["scan", image, "--weight", "%_w.fits", "--detach"] + node.suffix(2))
             let job = try #require(submitted.output.last, "\(submitted.errors)")
             #expect(try await Skynode.run(["jobs", "watch", job] + node.suffix(2)).status == 0)

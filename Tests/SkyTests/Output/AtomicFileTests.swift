@@ -16,6 +16,17 @@ import Testing
         #expect(folder.bytes("empty") == [])
     }
 
+    @Test(arguments: [0o600, 0o664, 0o444] as [mode_t])
+    func `a file has the rights of the one that it replaces`(mode: mode_t) throws {
+        let folder = ScratchFolder()
+        folder.put("first", in: "a")
+        chmod(folder.file("a"), mode)
+        try AtomicFile.write(Array("second".utf8), to: folder.file("a"), as: .own, overwrites: true)
+        var status = stat()
+        #expect(lstat(folder.file("a"), &status) == 0 && status.st_mode & 0o777 == mode)
+        #expect(folder.text("a") == "second")
+    }
+
     @Test func `the error has the reason`() {
         let folder = ScratchFolder()
         folder.put("", in: "file")

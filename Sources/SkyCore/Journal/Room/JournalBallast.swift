@@ -25,7 +25,7 @@ final class JournalBallast: Sendable {
         isThere.withLockedValue { isThere in
             guard !isThere, size > 0, disk.available > 3 * size else { return }
             guard isOwn else { return }
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { return }
             defer { close(descriptor) }
             guard posix_fallocate(descriptor, 0, off_t(size)) == 0 else {
@@ -59,6 +59,8 @@ final class JournalBallast: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT }
         defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         var start = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor, &start, start.count)
         return count >= 0 && start.prefix(count).allSatisfy { $0 == 0 }

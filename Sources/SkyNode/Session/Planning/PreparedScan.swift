@@ -59,7 +59,8 @@ struct PreparedScan: Sendable {
         let named =
             [options.files.truth].compactMap(\.self) + options.detection.files
             + options.cluster.network.security.files.map(\.path)
-        let images = list.images.map(\.path) + (reference?.image.paths ?? []) + (detection.map { [$0.image.path] } ?? [])
+        let images =
+            list.images.map(\.path) + (reference?.image.paths ?? []) + (detection.map { [$0.image.path] } ?? [])
         output = try PreparedOutput(
             settings.output, files: plan.files, stems: plan.stems, merged: plan.merged,
             inputs: companions.union(images + named.compactMap(ImagePath.resolved)),
