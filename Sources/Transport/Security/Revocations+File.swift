@@ -74,8 +74,9 @@ extension Revocations {
         let target = realpath(path, nil)
         defer { free(target) }
         let file = target.map { String(cString: $0) } ?? path
-        let new = file + ".new"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
+        // A name that nobody else has: what is there already is not ours.
+        let new = file + ".\(HexText.of(UInt64.random(in: .min ... .max))).new"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { throw Revocations.failure(path, errno) }
         defer { close(descriptor) }
         // A revocation that a power cut takes back would let somebody in.
