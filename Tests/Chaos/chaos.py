@@ -183,12 +183,7 @@ class Run:
         self.largest_journal = largest
         self.growth, wrong = checks.growth(self.samples)
         self.problems += wrong
-        self.hosts.tell("stop " + " ".join(self.hosts.names))
-        deadline = time.monotonic() + 30
-        while (left := checks.processes()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        self.problems += [f"process {process} is left: {' '.join(words)[:120]}" for process, (_, words) in left.items()]
-        self.hosts.end()
+        self.problems += checks.stop(self.hosts, 30)
 
     def report(self) -> int:
         kinds = sorted({kind for row in self.rows for kind in row["faults"]})

@@ -289,7 +289,7 @@ class Run:
             waited = time.monotonic() - began
             self.longest_refusal = max(self.longest_refusal, waited)
             # What a person may do about it. And others wait for the rest.
-            if "credential" in errors:
+            if self.is_at_limit(errors):
                 self.delete(person, host, chance, mercy=0)
             if waited > RECOVERY + AFTERMATH and not self.is_at_limit(errors):
                 self.problem(f"{person.name} at {host} has been refused for {waited:.0f} s: {errors.strip()}")
@@ -310,7 +310,7 @@ class Run:
     @staticmethod
     def is_at_limit(errors: str) -> bool:
         """Whether it is a person's own limit that refuses."""
-        return "credential" in errors and ("jobs" in errors or "bytes" in errors or "MB" in errors or "MiB" in errors)
+        return re.search(r"may have \d+ jobs? at once|may store", errors) is not None
 
     def refused(self, person: Person, host: str, status: int, errors: str) -> None:
         """Notes a refusal, and whether its reason is so."""
@@ -506,12 +506,7 @@ class Run:
         self.counts["tasks left at the end, once each"] = tasks
         _, wrong = checks.growth(self.samples)
         self.problems += wrong
-        self.hosts.tell("stop " + " ".join(self.hosts.names))
-        deadline = time.monotonic() + 60
-        while (left := checks.processes()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        self.problems += [f"process {process} is left: {' '.join(words)[:120]}" for process, (_, words) in left.items()]
-        self.hosts.end()
+        self.problems += checks.stop(self.hosts, 60)
 
     def report(self) -> int:
         print(f"\nseed {self.arguments.seed}, {self.arguments.hosts} hosts, {self.arguments.rounds} rounds of {self.arguments.minutes} min")
