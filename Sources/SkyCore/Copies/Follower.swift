@@ -63,7 +63,7 @@ struct Follower<Content: LogContent>: Sendable {
 
     /// Whether it may be waited for: it has stored what came before, or is about to.
     func isPrompt(_ policy: CopyPolicy, _ now: Duration) -> Bool {
-        guard case .following = phase, pauseUntil <= now, !isFull, !hasFailed else { return false }
+        guard isFollowing, pauseUntil <= now, !isFull, !hasFailed else { return false }
         return call == nil || now - callSent < policy.stallTime
     }
 

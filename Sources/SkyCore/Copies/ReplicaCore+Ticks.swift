@@ -53,7 +53,6 @@ extension ReplicaCore {
     private func calmPause(until due: Duration) -> Duration { max(due - now, ReplicaCore.shortPause) }
 
     private func hasAll(_ follower: Follower<Content>) -> Bool {
-        guard case .following = follower.phase else { return false }
-        return follower.acked == record.position?.number
+        follower.isFollowing && follower.acked == record.position?.number
     }
 }
