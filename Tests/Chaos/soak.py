@@ -337,14 +337,6 @@ class Run:
         return hit | {fault.detail[1] for start, end, fault in self.faults
                       if fault.kind == "oneway" and fault.detail[1] and start - 1 < now < end + AFTERMATH}  # fmt: skip
 
-    def is_apart(self, host: str) -> bool:
-        """Whether a fault keeps the host from the others, or did a moment ago."""
-        now = time.monotonic()
-        return any(
-            fault.host == host and KINDS[fault.kind] in ("network", "clock") and start - 1 < now < end + AFTERMATH / 3
-            for start, end, fault in self.faults
-        )
-
     def fetch(self, person: Person, host: str, chance: random.Random) -> None:
         with self.lock:
             ended = [job for job in person.jobs if self.jobs[job].frame and self.jobs[job].ended and job not in self.gone]
@@ -463,9 +455,6 @@ class Run:
                     if age is not None and age >= KEPT:
                         self.gone.add(job)
                         self.counts["made room"] += 1
-                    elif self.is_apart(value.host) and age is None:
-                        # It was taken by a node that the others cannot reach. They cannot know of it yet.
-                        continue
                     elif not value.lacking:
                         value.lacking = time.monotonic()
                         ended = "goes on" if age is None else f"has ended {age:.0f} s ago"

@@ -35,6 +35,15 @@ struct KnownJobsTests {
             needsWord: needsWord)
     }
 
+    private func known(_ answers: [Answer], waiting: [WaitingJobs] = [], lost: [LostMember] = []) -> KnownJobs {
+        KnownJobs(
+            WholeCluster.Answers(nodes: answers, lost: lost, uptime: .seconds(100)), waiting: waiting)
+    }
+
+    private func lost(_ number: Int, at time: Int = 60) -> LostMember {
+        LostMember(name: "pc\(number)", since: .seconds(time))
+    }
+
     private func unknownNow(_ known: KnownJobs, _ text: String) -> JobUnknownNow? {
         do {
             _ = try known.find(text)
@@ -46,7 +55,7 @@ struct KnownJobsTests {
 
     @Test func `jobs of all nodes are one list, and each is in it once`() throws {
         let stale = job(0x7f00_0000_0000_0001, submitted: 3, term: 1)
-        let known = KnownJobs([
+        let known = known([
             answer(1, [stale, job(0x7f10_0000_0000_0002, submitted: 1)]),
             answer(2, [job(0x7f00_0000_0000_0001, submitted: 3, term: 2)]), answer(3, []),
         ])
@@ -57,7 +66,7 @@ struct KnownJobsTests {
     }
 
     @Test func `a node that does not answer is named, and no job is said not to exist`() throws {
-        let known = KnownJobs([answer(1, [job(0x7f00_0000_0000_0001)]), silence(2)])
+        let known = known([answer(1, [job(0x7f00_0000_0000_0001)]), silence(2)])
         #expect(known.lines == ["the jobs of pc2 are missing: no answer; skynode doctor looks for the reason"])
         #expect(!known.isComplete)
         #expect(try known.find("7f").member.name == "pc1")
@@ -67,24 +76,48 @@ struct KnownJobsTests {
         #expect(try known.findForSure("7f00000000000001").member.name == "pc1")
     }
 
+    @Test func `a node that was lost is named, because it may be cut off and take jobs`() throws {
+        let one = known([answer(1, [job(0x7f00_0000_0000_0001)])], lost: [lost(2)])
+        #expect(one.lines == ["pc2 was lost (40 s ago): jobs that only it has are missing until it is back"])
+        #expect(!one.isComplete && one.lines == one.absentLines)
+        #expect(try one.find("7f").member.name == "pc1")
+        #expect(throws: CommandFailure.self, "another one may begin with 7f") { try one.findForSure("7f") }
+        do {
+            _ = try one.find("99")
+            Issue.record("there is none")
+        } catch let failure as CommandFailure {
+            #expect(failure.status == .noCluster && failure.message?.contains("pc2 was lost") == true)
+        }
+        // Its own machine may just be starting again: a command that can wait does.
+        #expect(unknownNow(known([answer(1, [])], lost: [lost(2), lost(3, at: 99)]), "99")?.needsWord == false)
+        let some = known([answer(1, [])], lost: [lost(3, at: 9), lost(2, at: 97)])
+        #expect(
+            some.lines == [
+                "pc2, pc3 were lost (the last one 3 s ago): jobs that only they have are missing until they are back"
+            ])
+        // What is said of its jobs anyway is said once.
+        let waiting = known([answer(1, [])], waiting: [waiting("pc3", 9, needsWord: true)], lost: [lost(3, at: 9)])
+        #expect(waiting.lines.count == 1 && unknownNow(waiting, "99")?.needsWord == true)
+    }
+
     @Test func `jobs that are at no node are named, with what lets them go on`() {
-        let lost = KnownJobs([answer(1, [])], waiting: [waiting("pc3", 9, needsWord: true)])
+        let lost = known([answer(1, [])], waiting: [waiting("pc3", 9, needsWord: true)])
         #expect(lost.lines == ["9 jobs of pc3 wait for it: skynode jobs adopt pc3 --node 10.0.0.1:7420"])
         #expect(unknownNow(lost, "99")?.needsWord == true && unknownNow(lost, "@last")?.needsWord == true)
-        let moving = KnownJobs([answer(1, [])], waiting: [waiting("pc3", 1, needsWord: false)])
+        let moving = known([answer(1, [])], waiting: [waiting("pc3", 1, needsWord: false)])
         #expect(
             moving.lines == ["1 job of pc3 is about to be taken over by another node; ask again in a moment"])
         #expect(unknownNow(moving, "99")?.needsWord == false)
-        let own = KnownJobs([answer(2, [])], waiting: [waiting("pc1", nil, needsWord: true)])
+        let own = known([answer(2, [])], waiting: [waiting("pc1", nil, needsWord: true)])
         #expect(
             own.lines == [
                 "jobs of pc1 wait for the nodes with copies: skynode jobs unprotect --all --node 10.0.0.1:7420"
             ])
         // A node that says so itself is not named twice.
-        let unopened = KnownJobs([silence(1, isUnopened: true)], waiting: [waiting("pc1", 2, needsWord: true)])
+        let unopened = known([silence(1, isUnopened: true)], waiting: [waiting("pc1", 2, needsWord: true)])
         #expect(unopened.lines == ["the jobs of pc1 are missing: no answer"])
         #expect(unknownNow(unopened, "99")?.needsWord == true)
-        let starting = KnownJobs([silence(1, isUnopened: true)])
+        let starting = known([silence(1, isUnopened: true)])
         #expect(unknownNow(starting, "99")?.needsWord == false, "it opens by itself")
     }
 
@@ -153,6 +186,8 @@ struct KnownJobsTests {
         var silent: Set<Int>
         /// Jobs of a coordinator that works nowhere.
         var resting: [JobListing]
+        /// Jobs that a lost node has taken; `nil` where none was lost.
+        var cutOff: [JobListing]?
 
         init(_ random: inout SplitMix64) {
             let nodes = Int.random(in: 1...5, using: &random)
@@ -169,6 +204,7 @@ struct KnownJobsTests {
             // The node that is asked answers.
             silent = Set((1..<max(1, nodes) + 1).filter { $0 < nodes && Int.random(in: 0..<4, using: &random) == 0 })
             resting = Bool.random(using: &random) ? [] : some(.random(in: 0...2, using: &random), &random)
+            cutOff = Int.random(in: 0..<4, using: &random) > 0 ? nil : some(.random(in: 0...2, using: &random), &random)
         }
     }
 
@@ -183,13 +219,15 @@ struct KnownJobsTests {
         }
         if flaw == .stopsAtOneNode { answers = [answers[0]] }
         let resting = cluster.resting.count
-        return KnownJobs(answers, waiting: resting == 0 ? [] : [waiting("pc9", resting, needsWord: true)])
+        return known(
+            answers, waiting: resting == 0 ? [] : [waiting("pc9", resting, needsWord: true)],
+            lost: cluster.cutOff == nil ? [] : [lost(8)])
     }
 
     /// What is wrong with the answers to all questions about a cluster.
     private func violations(_ cluster: Cluster, _ flaw: Flaw?, _ seen: inout Set<String>) -> [String] {
         let known = known(cluster, flaw)
-        let all = cluster.jobs.flatMap(\.self) + cluster.resting
+        let all = cluster.jobs.flatMap(\.self) + cluster.resting + (cluster.cutOff ?? [])
         let answering = cluster.jobs.indices.filter { !cluster.silent.contains($0) }.flatMap { cluster.jobs[$0] }
         var violations: [String] = []
         if all.count > known.entries.count, known.isComplete || known.lines.isEmpty {
@@ -214,7 +252,10 @@ struct KnownJobsTests {
                 if error.message.isEmpty || !meant.isEmpty { violations.append("\(text) is known") }
             } catch {
                 let words = (error as? CommandFailure)?.message ?? ""
-                if words.contains("begin with") {
+                if words.contains("was lost") {
+                    seen.insert("lost")
+                    if !meant.isEmpty { violations.append("\(text) is known") }
+                } else if words.contains("begin with") {
                     seen.insert("ambiguous")
                     if meant.count < 2 { violations.append("\(text) is not ambiguous") }
                 } else {
@@ -236,7 +277,7 @@ struct KnownJobsTests {
             let found = violations(Cluster(&random), nil, &seen)
             #expect(found.isEmpty, "seed \(seed): \(found)")
         }
-        #expect(seen == ["found", "unknown now", "ambiguous", "unknown"])
+        #expect(seen == ["found", "unknown now", "ambiguous", "unknown", "lost"])
     }
 
     @Test func `a lookup that stops at one node is found`() {
@@ -257,9 +298,9 @@ struct KnownJobsTests {
         }
         let drained = DrainedJobs(
             of: member(1).node,
-            in: KnownJobs([answer(1, [job(1), job(2), job(3), job(9, isDone: true)]), answer(2, [job(4)])]))
+            in: known([answer(1, [job(1), job(2), job(3), job(9, isDone: true)]), answer(2, [job(4)])]))
         func said(_ answers: Answer...) -> (words: String?, isSettled: Bool) {
-            (drained.words(KnownJobs(answers)), drained.areSettled(in: KnownJobs(answers)))
+            (drained.words(known(answers)), drained.areSettled(in: known(answers)))
         }
         #expect(said(answer(1, []), answer(2, [job(1), job(2), job(3), job(4)])) == ("its 3 jobs go on at pc2", true))
         #expect(
@@ -275,7 +316,7 @@ struct KnownJobsTests {
         }
         #expect(said(answer(1, alone)) == ("3 jobs stay there, because no other node has taken them over", true))
         #expect(said(answer(1, []), silence(2)) == ("3 jobs are at no node that answers", false))
-        let idle = DrainedJobs(of: member(3).node, in: KnownJobs([answer(1, [job(1)])]))
-        #expect(idle.words(KnownJobs([answer(1, [job(1)])])) == nil)
+        let idle = DrainedJobs(of: member(3).node, in: known([answer(1, [job(1)])]))
+        #expect(idle.words(known([answer(1, [job(1)])])) == nil)
     }
 }

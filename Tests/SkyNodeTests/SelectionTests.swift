@@ -35,7 +35,8 @@ struct SelectionTests {
     /// What one node answers.
     private func known(_ jobs: [JobListing]) -> KnownJobs {
         let member = Member(node: NodeID(rawValue: 1), name: "dome-1", address: nil, since: .zero)
-        return KnownJobs([WholeCluster.Answer(member: member, result: .success(jobs))])
+        return KnownJobs(
+            WholeCluster.Answers(nodes: [WholeCluster.Answer(member: member, result: .success(jobs))]))
     }
 
     @Test func `a job is found by its first digits or as the newest`() throws {

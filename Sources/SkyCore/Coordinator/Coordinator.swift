@@ -595,7 +595,11 @@ package distributed actor Coordinator: ClusterActor {
         RemoteError(.failed, "\(RemoteError.unknownJob) \(job)\(RemoteError.unopenedJobs)")
     }
 
-    func unknown(_ job: JobID) -> RemoteError { RemoteError(.failed, "\(RemoteError.unknownJob) \(job)") }
+    func unknown(_ job: JobID) -> RemoteError {
+        let lost = members.lost(at: actorSystem.now).filter { $0.name != actorSystem.name }
+        let reason = lost.isEmpty ? "" : "\(RemoteError.outOfReach): \(LostMember.words(lost))"
+        return RemoteError(.failed, "\(RemoteError.unknownJob) \(job)\(reason)")
+    }
 
     // MARK: - Events of the core
 

@@ -16,19 +16,22 @@ final class MembershipHistory: Sendable {
     private static let patienceLimit = Duration.seconds(10)
 
     /// The feed of members begins, or begins again. Members that left while nobody listened are reported as lost.
-    func begins(with members: Set<NodeID>) {
+    func begins(with members: Set<NodeID>, at uptime: Duration) {
         let known = state.withLockedValue { Set($0.log.members.keys) }
-        for node in known.subtracting(members).sorted() { note(.lost(node)) }
+        for node in known.subtracting(members).sorted() { note(.lost(node), at: uptime) }
     }
 
-    func note(_ event: MembershipEvent) {
+    func note(_ event: MembershipEvent, at uptime: Duration) {
         let latch = state.withLockedValue { state -> Latch? in
-            guard state.log.append(event, time: WallClock.milliseconds) else { return nil }
+            guard state.log.append(event, time: WallClock.milliseconds, uptime: uptime) else { return nil }
             defer { state.latch = Latch() }
             return state.latch
         }
         latch?.open()
     }
+
+    /// The nodes that were lost and are not back.
+    func lost(at uptime: Duration) -> [LostMember] { state.withLockedValue { $0.log.lost(at: uptime) } }
 
     /// The changes since the number in the request. Waits where there are none yet.
     func page(_ request: MembershipRequest, of system: ClusterSystem) async -> MembershipPage {
@@ -42,7 +45,8 @@ final class MembershipHistory: Sendable {
             let entries = request.from.flatMap { state.log.entries(from: $0) }
             return MembershipPage(
                 members: entries == nil ? [own] + state.log.members.values : nil, entries: entries ?? [],
-                next: state.log.nextNumber, time: WallClock.milliseconds, uptime: system.now)
+                next: state.log.nextNumber, time: WallClock.milliseconds, uptime: system.now,
+                lost: entries == nil ? state.log.lost(at: system.now).filter { $0.name != own.name } : nil)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Base
 package import Transport
 
 /// The recent changes of the membership, numbered, and the present members, as a value. A watcher asks for the entries after the
@@ -13,16 +14,32 @@ package struct MembershipLog {
     /// The number of entries kept. A watcher that is further behind gets the members anew.
     static let limit = 1024
 
+    /// How many lost nodes are named, and for how long: a machine that is away for longer is hardly cut off, and at work.
+    static let lostLimit = 256
+    static let lostTime = Duration.seconds(24 * 3600)
+
     private(set) var members: [NodeID: Member] = [:]
+    /// The nodes that were lost, in that order. One that comes back, or starts again under its name, is none of them.
+    private var lostMembers: [LostMember] = []
     private var entries: [Entry] = []
     private(set) var nextNumber: UInt64 = 0
 
     /// Adds an event. Returns `false` for an event that changes nothing, as when the feed of events has begun again.
-    mutating func append(_ event: MembershipEvent, time: UInt64) -> Bool {
+    ///
+    /// - Parameter uptime: the time since this node's start.
+    mutating func append(_ event: MembershipEvent, time: UInt64, uptime: Duration) -> Bool {
+        if case .lost(let node) = event, let member = members[node] {
+            lostMembers.removeAll { $0.name == member.name }
+            lostMembers.append(LostMember(name: member.name, since: uptime))
+            if lostMembers.count > MembershipLog.lostLimit { lostMembers.removeFirst() }
+        }
         switch event {
         case .joined(let member):
             guard members.updateValue(member, forKey: member.node) == nil else { return false }
-        case .back(let member): members[member.node] = member
+            lostMembers.removeAll { $0.name == member.name }
+        case .back(let member):
+            members[member.node] = member
+            lostMembers.removeAll { $0.name == member.name }
         case .suspect(let node): members[node]?.state = .suspect
         case .lost(let node), .left(let node):
             guard members.removeValue(forKey: node) != nil else { return false }
@@ -34,10 +51,37 @@ package struct MembershipLog {
         return true
     }
 
+    /// The nodes that were lost and are not back, the one that was lost last at the end.
+    func lost(at uptime: Duration) -> [LostMember] {
+        // A machine may run two nodes of one name: while one of them is there, the machine is.
+        let present = Set(members.values.map(\.name))
+        return lostMembers.filter { uptime - $0.since < MembershipLog.lostTime && !present.contains($0.name) }
+    }
+
     /// The entries from `number` on; `nil` where they are not known, or not any more.
     func entries(from number: UInt64) -> [Entry]? {
         guard number <= nextNumber, number >= entries.first?.number ?? nextNumber else { return nil }
         return Array(entries.drop { $0.number < number })
+    }
+}
+
+/// A node whose link ended without a goodbye: it is off, or cut off and still at work.
+package struct LostMember: Codable, Hashable, Sendable {
+    package var name: String
+    /// When it was lost, since the start of the node that says so.
+    package var since: Duration
+
+    /// Nodes that a line names.
+    private static let named = 3
+
+    package init(name: String, since: Duration) { (self.name, self.since) = (name, since) }
+
+    /// "pc1 was lost", "pc1, pc2 were lost".
+    package static func words(_ lost: [LostMember]) -> String {
+        let names = lost.map { PrintableText.of($0.name) }.sorted()
+        let further = names.count - named
+        return names.prefix(named).joined(separator: ", ")
+            + (further > 0 ? " and \(further) more were lost" : names.count == 1 ? " was lost" : " were lost")
     }
 }
 
@@ -65,4 +109,6 @@ package struct MembershipPage: Codable, Sendable {
     package var time: UInt64
     /// How long the answering node has run. `Member.since` is measured by the same clock.
     package var uptime: Duration
+    /// The nodes that were lost and are not back, where the watcher needs the whole list; `nil` from nodes of earlier versions, too.
+    package var lost: [LostMember]?
 }

@@ -508,9 +508,9 @@ package final class Node: Sendable {
             let events = system.membershipEvents()
             let present = system.members
             reports.begins(with: present)
-            members.begins(with: Set(present.map(\.node)))
+            members.begins(with: Set(present.map(\.node)), at: system.now)
             for await event in events {
-                members.note(event)
+                members.note(event, at: system.now)
                 if let line = reports.line(event, at: system.now) { log(line) }
                 switch event {
                 case .lost(let node): await scan.whenLocal { $0.linkLost(node) }

@@ -316,24 +316,24 @@ struct JobsStorageCommand: AsyncParsableCommand {
             }
             let own = WholeCluster.Answer(
                 member: try await cluster.ownMember, result: .success(try await lookup.coordinator.storage()))
-            return (asked, [own], [])
+            return (asked, WholeCluster.Answers(nodes: [own]), [])
         }
-        let known = KnownJobs(
-            answers.map { WholeCluster.Answer(member: $0.member, result: $0.result.map { _ in [] }) }, waiting: waiting)
+        let known = KnownJobs(answers.map { _ in [] }, waiting: waiting)
         // The node that is asked comes first, the others in the order of their names.
-        for answer in answers.filter({ $0.member.node == asked }) + answers.filter({ $0.member.node != asked }) {
+        let nodes = answers.nodes
+        for answer in nodes.filter({ $0.member.node == asked }) + nodes.filter({ $0.member.node != asked }) {
             let name = PrintableText.of(answer.member.name)
             switch (answer.result, options.format) {
             case (.failure(let silence), _):
                 Console.error("skynode: what \(name) stores is not known: \(silence.reason)")
             case (.success(let usage), .text):
-                if answers.count > 1 { Console.output("\(name):") }
+                if nodes.count > 1 { Console.output("\(name):") }
                 for line in StorageLines(usage).lines { Console.output(line) }
             case (.success(let usage), .json):
                 Console.output(try JSONLine.encode(StorageLine(node: answer.member.name, usage: usage)))
             }
         }
-        for waiting in known.waiting { Console.error("skynode: not among these: \(waiting.words)") }
+        for line in known.absentLines { Console.error("skynode: not among these: \(line)") }
         if !known.isComplete { throw CommandFailure(.noCluster) }
     }
 }

@@ -30,7 +30,8 @@ struct APIFailure: Error {
         case let refusal as PassingRefusal: self.init(.conflict, refusal.message)
         case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
         case is CancellationError: self.init(.serviceUnavailable, "the node is stopping")
-        case let error as RemoteError where error.mayBeTakenOver || [.noSuchActor, .leaving].contains(error.kind):
+        case let error as RemoteError
+        where error.mayBeTakenOver || error.mayBeOutOfReach || [.noSuchActor, .leaving].contains(error.kind):
             self.init(.serviceUnavailable, error.message, [.retryAfter: "5"])
         case let error as RemoteError where error.isAboutUnknownJob: self.init(.notFound, error.message)
         case is TransportError:

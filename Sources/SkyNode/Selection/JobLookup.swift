@@ -27,7 +27,7 @@ struct JobLookup: Sendable {
         guard !isHere else {
             let answer = WholeCluster.Answer(
                 member: try await cluster.ownMember, result: .success(try await coordinator.list()))
-            return KnownJobs([answer], isHere: true)
+            return KnownJobs(WholeCluster.Answers(nodes: [answer]), isHere: true)
         }
         async let waiting = waiting()
         return KnownJobs(try await cluster.ask { try await $0.list() }, waiting: await waiting)

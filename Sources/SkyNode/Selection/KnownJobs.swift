@@ -24,21 +24,28 @@ struct KnownJobs: Sendable {
     private(set) var missing: [Missing] = []
     /// Jobs that are at no node now.
     let waiting: [WaitingJobs]
+    /// Nodes that were lost: another node has the jobs that they had, as far as there are copies. Those that they took since are nowhere
+    /// else.
+    private let lost: [LostMember]
+    /// How long ago the last of them was lost.
+    private let lostAge: Duration
     /// Whether one node was asked only, as the person wants it.
     let isHere: Bool
 
     /// Jobs that an error names.
     private static let named = 3
+    /// How long a node that was lost may be on its way back.
+    private static let returnTime = Duration.seconds(20)
 
     /// - Parameters:
     ///   - answers: what each node of the cluster answered, or that it did not. A node that is left out is taken for one that is not
     ///     there.
     ///   - isHere: whether only one node was to be asked.
-    init(_ answers: [WholeCluster.Answer<[JobListing]>], waiting: [WaitingJobs] = [], isHere: Bool = false) {
-        (nodeCount, self.isHere) = (answers.count, isHere)
+    init(_ answers: WholeCluster.Answers<[JobListing]>, waiting: [WaitingJobs] = [], isHere: Bool = false) {
+        (nodeCount, self.isHere) = (answers.nodes.count, isHere)
         var found: [JobID: Entry] = [:]
         var order: [JobID] = []
-        for answer in answers {
+        for answer in answers.nodes {
             switch answer.result {
             case .success(let jobs):
                 for job in jobs {
@@ -61,27 +68,42 @@ struct KnownJobs: Sendable {
         // What is missing of a node that was asked itself is said once.
         self.waiting = waiting.filter { !silent.contains(PrintableText.of($0.node)) }
         unopened = waiting.filter { silent.contains(PrintableText.of($0.node)) }
+        let waitingNodes = Set(waiting.map(\.node))
+        lost = answers.lost.filter { !waitingNodes.contains($0.name) }
+        lostAge = lost.map { answers.uptime - $0.since }.min() ?? .zero
     }
 
     /// The jobs that wait at nodes that say themselves that they show none.
     private let unopened: [WaitingJobs]
 
     /// Whether these are all jobs that there are.
-    var isComplete: Bool { missing.isEmpty && waiting.isEmpty }
+    var isComplete: Bool { missing.isEmpty && waiting.isEmpty && lost.isEmpty }
 
     /// What is missing, a line for each node, with what to do.
     var lines: [String] {
         missing.map { missing in
             let advice = missing.silence.isUnopened ? "" : "; skynode doctor looks for the reason"
             return "the jobs of \(missing.node) are missing: \(missing.silence.reason)\(advice)"
-        } + waiting.map(\.words)
+        } + absentLines
+    }
+
+    /// As `lines`, of the jobs that are at no node that was asked.
+    var absentLines: [String] { waiting.map(\.words) + (lostLine.map { [$0] } ?? []) }
+
+    private var lostLine: String? {
+        guard !lost.isEmpty else { return nil }
+        let age = DurationText.ago(lostAge.inSeconds)
+        let (when, have, are) =
+            lost.count == 1 ? (age, "it has", "it is") : ("the last one \(age)", "they have", "they are")
+        return "\(LostMember.words(lost)) (\(when)): jobs that only \(have) are missing until \(are) back"
     }
 
     /// Whether what is missing stays so until a person does something.
     private var needsWord: Bool {
-        missing.allSatisfy { missing in
-            unopened.contains { PrintableText.of($0.node) == missing.node && $0.needsWord }
-        } && waiting.allSatisfy(\.needsWord)
+        lost.isEmpty
+            && missing.allSatisfy { missing in
+                unopened.contains { PrintableText.of($0.node) == missing.node && $0.needsWord }
+            } && waiting.allSatisfy(\.needsWord)
     }
 
     // MARK: - One job
@@ -126,10 +148,14 @@ struct KnownJobs: Sendable {
         return entry
     }
 
-    /// - Throws: `JobUnknownNow` where jobs are missing.
+    /// - Throws: `JobUnknownNow` where jobs are missing; `CommandFailure` where it is of no use to ask again soon.
     func check(_ words: String) throws {
         guard !isComplete else { return }
-        throw JobUnknownNow(message: "\(words); \(lines.joined(separator: "; "))", needsWord: needsWord)
+        let message = "\(words); \(lines.joined(separator: "; "))"
+        if missing.isEmpty, waiting.isEmpty, lostAge > KnownJobs.returnTime {
+            throw CommandFailure(.noCluster, message)
+        }
+        throw JobUnknownNow(message: message, needsWord: needsWord)
     }
 
     private var advice: String {

@@ -44,7 +44,7 @@ extension NodeOptions {
                 throw CommandFailure(.noCluster, error.message)
             } catch let error as RemoteError where error.kind == .noSuchActor {
                 throw CommandFailure(.noCluster, "the node \(UnopenedJobs.words)")
-            } catch let error as RemoteError where error.mayBeTakenOver {
+            } catch let error as RemoteError where error.mayBeTakenOver || error.mayBeOutOfReach {
                 throw CommandFailure(.noCluster, PrintableText.of(error.message))
             } catch let error as RemoteError {
                 throw CommandFailure(.usage, PrintableText.of(error.message))

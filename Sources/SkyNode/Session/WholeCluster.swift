@@ -26,38 +26,58 @@ struct WholeCluster {
     static let patience = Duration.seconds(5)
     private static let width = 64
 
-    /// Asks the coordinator of every node. The answers are in the order of the nodes' names.
+    /// What the nodes answered, in the order of their names, and the nodes that could not be asked because they were lost.
+    struct Answers<Value: Sendable>: Sendable {
+        var nodes: [Answer<Value>]
+        var lost: [LostMember] = []
+        /// How long the node to which the command is linked has run.
+        var uptime = Duration.zero
+
+        /// The same nodes with other values.
+        func map<Other>(_ transform: (Value) -> Other) -> Answers<Other> {
+            Answers<Other>(
+                nodes: nodes.map { Answer<Other>(member: $0.member, result: $0.result.map(transform)) }, lost: lost,
+                uptime: uptime)
+        }
+    }
+
+    /// Asks the coordinator of every node.
     func ask<Value: Sendable>(
         _ body: @escaping @Sendable (Coordinator) async throws -> Value
-    ) async throws -> [Answer<Value>] {
-        try await forEach { member in
+    ) async throws -> Answers<Value> {
+        let page = try await page
+        let nodes = await forEach(page.members ?? []) { member in
             let other = try await coordinator(of: member)
             return try await body(other)
         }
+        return Answers(nodes: nodes, lost: page.lost ?? [], uptime: page.uptime)
     }
 
     /// The node that is asked.
     var ownMember: Member {
         get async throws {
-            guard let own = try await members.first(where: { $0.node == coordinator.id.node }) else {
+            guard let own = try await page.members?.first(where: { $0.node == coordinator.id.node }) else {
                 throw TransportError.notConnected(coordinator.id.node)
             }
             return own
         }
     }
 
-    private var members: [Member] {
-        get async throws {
-            try await coordinator.membership(MembershipRequest(from: nil, patience: .zero)).members ?? []
-        }
+    private var page: MembershipPage {
+        get async throws { try await coordinator.membership(MembershipRequest(from: nil, patience: .zero)) }
     }
 
     /// Runs `body` for every node.
     func forEach<Value: Sendable>(
         _ body: @escaping @Sendable (Member) async throws -> Value
     ) async throws -> [Answer<Value>] {
-        let members = try await members
-        return await withTaskGroup(of: Answer<Value>.self) { group in
+        await forEach(try await page.members ?? [], body)
+    }
+
+    private func forEach<Value: Sendable>(
+        _ members: [Member], _ body: @escaping @Sendable (Member) async throws -> Value
+    ) async -> [Answer<Value>] {
+        await withTaskGroup(of: Answer<Value>.self) { group in
             var waiting = members[...]
             func next() {
                 guard let member = waiting.popFirst() else { return }

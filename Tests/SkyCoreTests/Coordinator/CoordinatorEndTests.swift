@@ -23,4 +23,28 @@ struct CoordinatorEndTests {
         }
         #expect(isPublished == !isTakenOver)
     }
+
+    @Test func `while a node is lost, a job that no other one knows may be there`() async throws {
+        let system = ClusterSystem(ClusterSettings(name: "end"))
+        let logger = Logger(label: "end") { _ in SwiftLogNoOpLogHandler() }
+        let members = MembershipHistory()
+        let coordinator = Coordinator(
+            journal: try Journal.inMemory(), members: members, logger: logger, actorSystem: system)
+        func unknown() async throws -> RemoteError {
+            try #require(await #expect(throws: RemoteError.self) { try await coordinator.listing(JobID(rawValue: 7)) })
+        }
+        func member(_ number: UInt64, _ name: String) -> Member {
+            Member(node: NodeID(rawValue: number), name: name, address: nil, since: .zero)
+        }
+        members.note(.joined(member(8, "pc8")), at: .zero)
+        // Another node of this machine.
+        members.note(.joined(member(9, "end")), at: .zero)
+        members.note(.lost(NodeID(rawValue: 9)), at: system.now)
+        var error = try await unknown()
+        #expect(error.isAboutUnknownJob && !error.mayBeOutOfReach)
+        members.note(.lost(NodeID(rawValue: 8)), at: system.now)
+        error = try await unknown()
+        #expect(error.isAboutUnknownJob && error.mayBeOutOfReach && !error.mayBeTakenOver, "\(error.message)")
+        #expect(error.message.hasSuffix(" at the nodes in reach: pc8 was lost"), "\(error.message)")
+    }
 }

@@ -11,12 +11,16 @@ import Transport
     @Test func `a watcher gets later events, and starts again when it is too far behind`() {
         var log = MembershipLog()
         #expect(log.entries(from: 0) == [] && log.entries(from: 1) == nil)
-        for id in 1...3 as ClosedRange<UInt64> { #expect(log.append(.joined(member(id)), time: id) == true) }
+        for id in 1...3 as ClosedRange<UInt64> {
+            #expect(log.append(.joined(member(id)), time: id, uptime: .zero) == true)
+        }
         #expect(log.entries(from: 1)?.map(\.event) == [.joined(member(2)), .joined(member(3))])
         #expect(log.entries(from: 3) == [])
         #expect(log.nextNumber == 3 && log.members.count == 3)
         for round in 0..<UInt64(2 * MembershipLog.limit) {
-            #expect(log.append(round % 2 == 0 ? .suspect(NodeID(rawValue: 1)) : .back(member(1)), time: 9) == true)
+            #expect(
+                log.append(round % 2 == 0 ? .suspect(NodeID(rawValue: 1)) : .back(member(1)), time: 9, uptime: .zero)
+                    == true)
         }
         #expect(log.entries(from: 0) == nil, "forgotten")
         #expect(log.entries(from: log.nextNumber - 5)?.count == 5)
@@ -25,15 +29,41 @@ import Transport
 
     @Test func `a feed that begins again adds no repeated event`() {
         var log = MembershipLog()
-        #expect(log.append(.joined(member(1)), time: 0) == true)
-        #expect(log.append(.joined(member(1)), time: 0) == false)
-        #expect(log.append(.left(NodeID(rawValue: 1)), time: 0) == true)
-        #expect(log.append(.lost(NodeID(rawValue: 1)), time: 0) == false)
+        #expect(log.append(.joined(member(1)), time: 0, uptime: .zero) == true)
+        #expect(log.append(.joined(member(1)), time: 0, uptime: .zero) == false)
+        #expect(log.append(.left(NodeID(rawValue: 1)), time: 0, uptime: .zero) == true)
+        #expect(log.append(.lost(NodeID(rawValue: 1)), time: 0, uptime: .zero) == false)
         #expect(log.nextNumber == 2 && log.members.isEmpty)
-        #expect(log.append(.joined(member(1)), time: 0) == true)
-        #expect(log.append(.suspect(NodeID(rawValue: 1)), time: 0) == true)
+        #expect(log.append(.joined(member(1)), time: 0, uptime: .zero) == true)
+        #expect(log.append(.suspect(NodeID(rawValue: 1)), time: 0, uptime: .zero) == true)
         #expect(log.members.values.first?.state == .suspect)
-        #expect(log.append(.draining(NodeID(rawValue: 1), true), time: 0) == true)
+        #expect(log.append(.draining(NodeID(rawValue: 1), true), time: 0, uptime: .zero) == true)
         #expect(log.members.values.first?.isDraining == true)
+    }
+
+    @Test func `a lost node is named until it is back, starts again under its name, or has been away for a day`() {
+        func lost(_ events: [MembershipEvent], at uptime: Duration = .seconds(9)) -> [String] {
+            var log = MembershipLog()
+            for id in 1...3 as ClosedRange<UInt64> { _ = log.append(.joined(member(id)), time: 0, uptime: .zero) }
+            for event in events { _ = log.append(event, time: 0, uptime: .seconds(3)) }
+            return log.lost(at: uptime).map(\.name)
+        }
+        func id(_ number: UInt64) -> NodeID { NodeID(rawValue: number) }
+        let again = Member(node: id(9), name: "n2", address: nil, since: .zero)
+        #expect(lost([.lost(id(2)), .lost(id(1))]) == ["n2", "n1"])
+        #expect(lost([.left(id(2)), .lost(id(7)), .suspect(id(1))]).isEmpty, "one said goodbye, one was never here")
+        #expect(lost([.lost(id(2)), .back(member(2))]).isEmpty)
+        #expect(lost([.lost(id(2)), .joined(again)]).isEmpty, "started again")
+        #expect(lost([.lost(id(2)), .joined(again), .lost(id(9))]) == ["n2"], "named once")
+        #expect(lost([.joined(again), .lost(id(2))]).isEmpty, "the other one of its machine is there")
+        #expect(lost([.lost(id(2))], at: .seconds(3) + MembershipLog.lostTime - .seconds(1)) == ["n2"])
+        #expect(lost([.lost(id(2))], at: .seconds(3) + MembershipLog.lostTime).isEmpty)
+        var log = MembershipLog()
+        for number in 0..<UInt64(2 * MembershipLog.lostLimit) {
+            _ = log.append(.joined(member(number)), time: 0, uptime: .zero)
+            _ = log.append(.lost(id(number)), time: 0, uptime: .zero)
+        }
+        #expect(log.lost(at: .zero).count == MembershipLog.lostLimit && log.lost(at: .zero).last?.name == "n511")
+        #expect(LostMember.words(log.lost(at: .zero)) == "n256, n257, n258 and 253 more were lost")
     }
 }

@@ -145,8 +145,8 @@ import Testing
     @Test func `a command for the whole cluster works with one node`() async throws {
         let answers = try await with { reach in
             let whole = WholeCluster(coordinator: await reach.coordinator)
-            let counts = try await whole.ask { try await $0.list().count }
-            let failures = try await whole.ask { _ -> Int in throw TransportError.deadlineExceeded }
+            let counts = try await whole.ask { try await $0.list().count }.nodes
+            let failures = try await whole.ask { _ -> Int in throw TransportError.deadlineExceeded }.nodes
             return (
                 counts.map { try? $0.result.get() },
                 failures.map { answer in
