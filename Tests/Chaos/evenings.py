@@ -102,6 +102,8 @@ class Run:
             first = chance.choice(order)
             self.switch_on(first)
             said.append(f"+{first}")
+            # It is the only one. Whoever starts a service is told when it is ready.
+            self.until(f"{first} answers", lambda: [] if self.hosts.ask(first, "/v1/jobs") else [first])
             self.submit(first)
         for name in chance.sample(order, len(order)):
             if name == first:
