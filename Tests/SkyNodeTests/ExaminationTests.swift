@@ -251,5 +251,14 @@ import Testing
         let pair = try #require(try finding(2, [false], nodes: 2))
         #expect(pair.level == .note && pair.text.contains("skynode jobs adopt anna"))
         #expect(try finding(2, [true], nodes: 4)?.level == .problem)
+        var seen = examination(try survey(), members: (1...3).map { NodeID(rawValue: UInt64($0)) })
+        let unusable = CopyState(
+            node: "boris", hasVote: false, isInReach: true, isFull: true, reason: "/d/copies: Not a directory")
+        seen.copies = .init(wanted: 2, states: [unusable])
+        #expect(
+            seen.findings.contains {
+                $0.level == .problem
+                    && $0.text.hasSuffix("boris (cannot store it: /d/copies: Not a directory, without a vote)")
+            })
     }
 }

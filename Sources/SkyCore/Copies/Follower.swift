@@ -41,6 +41,8 @@ struct Follower<Content: LogContent>: Sendable {
     /// Before this, it is not called again.
     var pauseUntil = Duration.zero
     var isFull = false
+    /// Why it cannot store anything, where that is not for want of room.
+    var reason: String?
     var wasDamaged = false
     /// How many bytes the copy may take; `nil` where an earlier version keeps it.
     var share: Int?
@@ -87,7 +89,8 @@ struct Follower<Content: LogContent>: Sendable {
     ///
     /// - Parameter held: how many bytes the primary's journal holds.
     mutating func noteRoom(_ reply: ReplicaReply, held: Int, at now: Duration) {
-        (isFull, share, wasDamaged) = (reply.isFull, reply.share, reply.wasDamaged == true)
+        (isFull, reason) = (reply.isFull, reply.isFull ? reply.reason : nil)
+        (share, wasDamaged) = (reply.share, reply.wasDamaged == true)
         if isFull { lastRefused = now }
         // Small entries, and calls without any, get through where there is no room for more.
         let wasRefused = lastRefused.map { now - $0 < Follower.refusalTime } ?? false

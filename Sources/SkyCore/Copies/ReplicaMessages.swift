@@ -88,6 +88,8 @@ package struct ReplicaReply: Hashable, Codable, Sendable {
     var isAhead = false
     /// Whether it cannot store anything now.
     var isFull = false
+    /// Why it cannot, where that is not for want of room; `nil` from earlier versions.
+    var reason: String?
     /// Whether the coordinator has ended for good: others had taken its jobs over, and none is left. Whatever is stored is of no use.
     var hasEnded: Bool?
     /// Whether its copy was damaged, and is to be made anew.

@@ -31,8 +31,10 @@ package struct CopyState: Codable, Hashable, Sendable {
     package var secondsBehind: Double?
     /// Whether it answers. `nil` from nodes of versions that do not report this.
     package var isInReach: Bool?
-    /// Whether its node has no room for it. `nil` from nodes of versions that do not report this.
+    /// Whether its node cannot store it now. `nil` from nodes of versions that do not report this.
     package var isFull: Bool?
+    /// Why its node cannot, where that is not for want of room; `nil` also where a node of an earlier version keeps or reports it.
+    package var reason: String?
     /// Whether it was damaged, and is being made anew. `nil` from nodes of versions that do not report this.
     package var wasDamaged: Bool?
 

@@ -155,7 +155,7 @@ package actor Copies {
                 removeFolder(of: coordinator)
                 continue
             }
-            await beginCopy(of: coordinator)
+            _ = try? await beginCopy(of: coordinator)
         }
     }
 
@@ -179,11 +179,11 @@ package actor Copies {
 
     /// Begins with a copy, which is on the disk or is to be made.
     ///
-    /// - Returns: `nil` where the copy cannot be kept here, for which the log has the reason.
+    /// - Throws: `JournalError` where the copy cannot be kept here; the log has the reason, too.
     @discardableResult
-    func beginCopy(of coordinator: CoordinatorID) async -> Replica? {
+    func beginCopy(of coordinator: CoordinatorID) async throws(JournalError) -> Replica {
         let path = copiesFolder.place(of: coordinator)
-        do {
+        do throws(JournalError) {
             // What cannot be used is made anew like a damaged copy.
             let reason = JournalFolder.fault(of: path)
             if reason != nil { try copiesFolder.setAside(path) }
@@ -199,7 +199,7 @@ package actor Copies {
             {
                 logger.warning("a copy cannot be stored", metadata: ["reason": "\(reason)"])
             }
-            return nil
+            throw error
         }
     }
 
@@ -440,10 +440,15 @@ package actor Copies {
         if let replica = replicas[call.coordinator] { return await answer(call.request, replica) }
         switch call.request {
         case .append, .snapshot:
-            guard replicas.count < Copies.limit, let replica = await beginCopy(of: call.coordinator) else {
-                return ReplicaReply(promised: 0, position: nil, isGranted: false, isFull: true)
+            do throws(JournalError) {
+                guard replicas.count < Copies.limit else {
+                    throw JournalError(.unprotected, "it keeps the most copies already: \(Copies.limit)")
+                }
+                return await answer(call.request, try await beginCopy(of: call.coordinator))
+            } catch {
+                return ReplicaReply(
+                    promised: 0, position: nil, isGranted: false, isFull: true, reason: error.reasonForOthers)
             }
-            return await answer(call.request, replica)
         case .promise, .takeOver: return nothing
         }
     }

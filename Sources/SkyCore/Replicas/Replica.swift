@@ -404,13 +404,14 @@ actor Replica {
     }
 
     /// Why a member does not store what it is sent.
-    enum Hindrance: Int, Comparable, Sendable {
+    enum Hindrance: Hashable, Comparable, Sendable {
         case silent
         /// Its node is there with another data folder.
         case replaced
-        case full, damaged, behind, slow
-
-        static func < (left: Hindrance, right: Hindrance) -> Bool { left.rawValue < right.rawValue }
+        case full
+        /// Its node cannot store it, for this reason.
+        case unusable(String)
+        case damaged, behind, slow
 
         /// What follows the name of one node, or of several.
         func words(ofMany: Bool) -> String {
@@ -418,6 +419,8 @@ actor Replica {
             case .silent: "cannot be reached"
             case .replaced: ofMany ? "came back without their copies" : "came back without its copy"
             case .full: ofMany ? "have no room" : "has no room"
+            case .unusable(let reason):
+                "cannot store \(ofMany ? "their copies" : "its copy") (\(PrintableText.of(reason)))"
             case .damaged: ofMany ? "had damaged copies, which are made anew" : "had a damaged copy, which is made anew"
             case .behind: ofMany ? "get a whole copy each" : "gets a whole copy"
             case .slow: ofMany ? "are behind" : "is behind"
@@ -430,7 +433,7 @@ actor Replica {
         let copies = primary.followers.sorted { $0.key < $1.key }.map { replica, follower in
             var state = CopyState(hasVote: core.record.set.members.contains(replica))
             state.isInReach = follower.isInReach(core.policy, core.now)
-            (state.isFull, state.wasDamaged) = (follower.isFull, follower.wasDamaged)
+            (state.isFull, state.reason, state.wasDamaged) = (follower.isFull, follower.reason, follower.wasDamaged)
             if case .following = follower.phase {
                 let behind = head.number - min(follower.acked, head.number)
                 state.behind = behind
@@ -457,7 +460,7 @@ actor Replica {
                 core.now - follower.lastHeard < core.policy.contactTime
             else { return (replica, .silent) }
             if follower.wasDamaged { return (replica, .damaged) }
-            if follower.isFull { return (replica, .full) }
+            if follower.isFull { return (replica, follower.reason.map { .unusable($0) } ?? .full) }
             guard case .following = follower.phase else { return (replica, .behind) }
             return follower.acked <= primary.committed ? (replica, .slow) : nil
         }
@@ -501,7 +504,9 @@ actor Replica {
             if case .takeOver = request { isHandingOver = true }
             effectsInput.yield(.send(request, to: replica, call: call))
         case .read(let replica, let cursor): effectsInput.yield(.read(for: replica, from: cursor))
-        case .answer(let reply, let ticket): answers.removeValue(forKey: ticket)?.resume(returning: reply)
+        case .answer(var reply, let ticket):
+            if reply.isFull { reply.reason = lastError?.reasonForOthers }
+            answers.removeValue(forKey: ticket)?.resume(returning: reply)
         case .open(let term):
             updateReport()
             eventsInput.yield(.opened(term: term))

@@ -1,3 +1,4 @@
+import Base
 package import Transport
 
 /// What one replica asks of another, checked where it arrives: behind this, nothing that is reckoned with it can overflow.
@@ -33,6 +34,9 @@ extension ReplicaReply: ValidatedMessage {
     package func validate() throws(InvalidMessage) {
         try ReplicaLimits.check(promised)
         if let position { try ReplicaLimits.check(position) }
+        if let reason {
+            try InvalidMessage.unless(reason.utf8.count <= 4 * PrintableText.limit, "a reason is one line")
+        }
     }
 }
 

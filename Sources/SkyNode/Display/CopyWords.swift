@@ -26,7 +26,9 @@ enum CopyWords {
     private static func state(_ copy: CopyState) -> String {
         if copy.isInReach == false { return "does not answer" }
         if copy.wasDamaged == true { return "was damaged and is being made anew" }
-        if copy.isFull == true { return "has no room" }
+        if copy.isFull == true {
+            return copy.reason.map { "cannot store it: \(PrintableText.of($0))" } ?? "has no room"
+        }
         guard let count = copy.behind else { return "gets a whole copy" }
         return count == 0 ? "complete" : "\(count) \(count == 1 ? "batch" : "batches")\(behind(copy))"
     }
@@ -48,6 +50,8 @@ struct CopyLine: Encodable {
         var hasVote: Bool
         var isInReach: Bool?
         var wasDamaged: Bool?
+        /// Why its node cannot store it, where that is not for want of room.
+        var reason: String?
     }
 
     var wanted: Int
@@ -60,7 +64,7 @@ struct CopyLine: Encodable {
         nodes = report.copies.map {
             Copy(
                 node: $0.node, behind: $0.behind, secondsBehind: $0.secondsBehind, hasVote: $0.hasVote,
-                isInReach: $0.isInReach, wasDamaged: $0.wasDamaged)
+                isInReach: $0.isInReach, wasDamaged: $0.wasDamaged, reason: $0.reason)
         }
     }
 }

@@ -138,9 +138,11 @@ struct Examination {
                     "with three nodes, the others take the jobs of a lost one over by themselves")
             ]
         }
+        let hindered = copies.states.filter { !$0.isKept && $0.isFull == true }.map { CopyWords.one($0) }
         return [
             .problem(
-                words + ", though \(others) others are here, and there are to be \(copies.wanted)",
+                words + ", though \(others) others are here, and there are to be \(copies.wanted)"
+                    + (hindered.isEmpty ? "" : ": " + hindered.joined(separator: ", ")),
                 "a node that has just begun needs some seconds; those with a full disk or `copies: 0` keep none")
         ]
     }

@@ -57,6 +57,34 @@ import Transport
         #expect(!bench.isThere("inputs/0123456789abcdef.partial"))
     }
 
+    @Test func `where the folder of copies cannot be used, the node that wants one hears the reason`() async throws {
+        let bench = Bench()
+        bench.make("node2/copies")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var nodes: [Node] = []
+            for name in ["node1", "node2"] {
+                let settings = NodesInProcess.settings(
+                    name, slots: 1, join: nodes.compactMap(\.system.listeningAddress))
+                let node = try Node(settings, journal: Journal(in: JournalFolder(bench.data.file(name))))
+                try await node.start()
+                nodes.append(node)
+                group.addTask { await node.run() }
+            }
+            let keeper = try #require(nodes[0].copies?.keeper)
+            let own = try #require(await nodes[0].coordinator.whenLocal { $0.journal.incarnation.coordinator })
+            let replica = try #require(await keeper.replica(of: own))
+            var (seen, copy) = (0, CopyState?.none)
+            while copy?.isFull != true {
+                seen = await replica.reports(after: seen)
+                copy = keeper.report(of: replica)?.copies.first
+            }
+            let reason = copy?.reason ?? "none"
+            let folder = bench.data.file("node2/copies/")
+            #expect(copy?.node == "node2" && reason.contains(folder) && reason.contains("Not a directory"), "\(reason)")
+            group.cancelAll()
+        }
+    }
+
     @Test func `one damaged copy is kept, and never instead of a file of somebody else`() throws {
         let bench = Bench()
         let theirs = ["copies/damaged.sqlite", "copies/damaged-cafe.sqlite", "copies/damaged-0123456789abcdef.txt"]

@@ -113,5 +113,40 @@ struct ReplicaMessagesTests {
         #expect(throws: InvalidMessage.self) { try call(.promise(promise)).validate() }
         let reply = ReplicaReply(promised: .max, position: nil, isGranted: false)
         #expect(throws: InvalidMessage.self) { try reply.validate() }
+        let talkative = ReplicaReply(
+            promised: 1, position: nil, isGranted: false, isFull: true, reason: String(repeating: "a", count: 2049))
+        #expect(throws: InvalidMessage.self) { try talkative.validate() }
+    }
+
+    /// An answer as nodes of version 0.2.0 make and read it.
+    private struct OldReply: Codable {
+        var promised: UInt64
+        var position: LogPosition?
+        var isGranted: Bool
+        var isAhead = false
+        var isFull = false
+        var hasEnded: Bool?
+        var wasDamaged: Bool?
+        var isUnneeded: Bool?
+        var share: Int?
+        var heedsPause: Bool?
+    }
+
+    @Test func `nodes of version 0_2_0 read an answer with a reason, and theirs has none`() throws {
+        let reply = ReplicaReply(promised: 3, position: nil, isGranted: false, isFull: true, reason: "Not a directory")
+        let old = try WireCoder.decode(OldReply.self, from: try WireCoder.encode(reply))
+        #expect(old.promised == 3 && old.isFull && !old.isGranted)
+        let read = try WireCoder.decode(ReplicaReply.self, from: try WireCoder.encode(old))
+        #expect(read.isFull && read.reason == nil)
+        #expect(try WireCoder.decode(ReplicaReply.self, from: try WireCoder.encode(reply)) == reply)
+    }
+
+    @Test func `only a node without room is said to have none`() {
+        #expect(JournalError(.full, "/data: there is no room on the disk").reasonForOthers == nil)
+        #expect(JournalError(.inaccessible, "/data/copies: No\nsuch").reasonForOthers == "/data/copies: No such")
+        #expect(Replica.Hindrance.full.words(ofMany: false) == "has no room")
+        let unusable = Replica.Hindrance.unusable("/data/copies: Not a directory")
+        #expect(unusable.words(ofMany: false) == "cannot store its copy (/data/copies: Not a directory)")
+        #expect(unusable.words(ofMany: true).hasPrefix("cannot store their copies ("))
     }
 }

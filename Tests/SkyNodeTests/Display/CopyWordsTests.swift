@@ -7,10 +7,11 @@ import Testing
 struct CopyWordsTests {
     private func copy(
         _ node: String, _ behind: UInt64?, hasVote: Bool = true, seconds: Double? = 0, answers: Bool = true,
-        isFull: Bool = false
+        isFull: Bool = false, reason: String? = nil
     ) -> CopyState {
         CopyState(
-            node: node, behind: behind, hasVote: hasVote, secondsBehind: seconds, isInReach: answers, isFull: isFull)
+            node: node, behind: behind, hasVote: hasVote, secondsBehind: seconds, isInReach: answers, isFull: isFull,
+            reason: reason)
     }
 
     private func report(_ copies: [CopyState], wanted: Int = 2) -> CopyReport {
@@ -31,12 +32,12 @@ struct CopyWordsTests {
     @Test func `a job's page says of each copy how it is`() {
         let copies = [
             copy("a", 0), copy("b", 1, hasVote: false, seconds: 12), copy("c", nil), copy("d", 0, answers: false),
-            copy("e\n", 0, isFull: true),
+            copy("e\n", 0, isFull: true), copy("f", nil, isFull: true, reason: "/d/copies: Not a\tdirectory"),
         ]
         #expect(
             CopyWords.long(report(copies, wanted: 4)) == """
                 3 of 4: a (complete), b (1 batch, 12.0 s behind, without a vote), c (gets a whole copy), d (does not answer), \
-                e  (has no room)
+                e  (has no room), f (cannot store it: /d/copies: Not a directory)
                 """)
         #expect(CopyWords.long(report([])) == "0 of 2: no other node keeps any")
     }

@@ -1,3 +1,5 @@
+import Base
+
 /// Why a journal cannot be used. When this is thrown, nothing has been overwritten.
 package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
@@ -31,4 +33,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package var description: String { message }
+
+    /// What other nodes are told that cannot store copies here; `nil` where it is only that there is no room.
+    var reasonForOthers: String? { kind == .full ? nil : PrintableText.of(message) }
 }
