@@ -288,7 +288,9 @@ final class Discovery: Sendable {
         }
         let fault = state.withLockedValue { state -> BeaconFault? in
             guard seal.isSecret || state.unsealed.admits(source, now: now) else { return .crowded }
-            return state.filter.fault(beacon, now: WallClock.milliseconds)
+            let fault = state.filter.fault(beacon, now: WallClock.milliseconds)
+            if fault == nil { state.reports.counted(beacon.node) }
+            return fault
         }
         if let fault { return dropped(fault, beacon: beacon, source) }
         environment.metrics.heardBeacon(nil)

@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Glibc
 import NIOCore
 import NIOEmbedded
+import NIOPosix
 import NIOSSL
 import Synchronization
 import Testing
@@ -170,6 +172,40 @@ import Testing
         }
     }
 
+    /// A connection whose peer has closed it, and that has waited to be accepted meanwhile.
+    private func abandoned(byReset: Bool, for time: Duration) async throws -> CInt {
+        guard let listener = LoopbackListener(), let client = listener.connect() else { throw ChannelError.eof }
+        var linger = linger(l_onoff: byReset ? 1 : 0, l_linger: 0)
+        setsockopt(client, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        close(client)
+        let closed = ContinuousClock.now
+        while closed.duration(to: .now) < time { await Task.yield() }
+        return accept(listener.descriptor, nil, nil)
+    }
+
+    @Test(arguments: [false, true])
+    func `a peer that has hung up while this node was frozen is not said to have another key`(
+        byReset: Bool
+    ) async throws {
+        let contexts = try contexts(key)
+        for (limit, failure) in [
+            (TimeAmount.milliseconds(100), TLSFailure.timedOut), (.hours(1), .closedDuringHandshake),
+        ] {
+            let connection = try await abandoned(byReset: byReset, for: .milliseconds(40))
+            let end = SecureEnd()
+            let setup: PipelineSetup = { pipeline in
+                try contexts.install(in: pipeline, isClient: false, within: limit)
+                try pipeline.addHandler(end.handler())
+            }
+            _ = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try setup(channel.pipeline.syncOperations) }
+                }
+                .withConnectedSocket(connection).get()
+            #expect(await end.failure() == failure)
+        }
+    }
+
     @Test func `data cannot be read on the wire`() async throws {
         let secret = "M31 and the nuclear launch codes"
         let wire = Mutex<[UInt8]>([])
@@ -236,5 +272,37 @@ private final class WireTap: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         hear(Array(buffer: unwrapOutboundIn(data)))
         context.write(data, promise: promise)
+    }
+}
+
+/// A TCP socket on 127.0.0.1 that accepts nothing by itself.
+private struct LoopbackListener: ~Copyable {
+    let descriptor: CInt
+    private var address = sockaddr_in()
+
+    init?() {
+        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        guard withAddress({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, 1) == 0 else { return nil }
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &length) }
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    func connect() -> CInt? {
+        let client = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        return withAddress { Glibc.connect(client, $0, $1) } == 0 ? client : nil
+    }
+
+    private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+        withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 }

@@ -1,6 +1,9 @@
 /// Which datagrams that were dropped are worth a log line, as a value: each trouble is logged once a day, and a datagram's own text
 /// only if the datagram is authentic.
 ///
+/// A beacon is old also where it has waited: in the socket of a node that was frozen or busy, or in a machine that slept. So a clock is
+/// to blame only where a second beacon, sent later and heard later, is off by as much.
+///
 /// Anybody can make up troubles. A source that does so gets few lines, and keeps back neither the troubles of another source nor
 /// troubles of another kind. After an hour there is room for new ones.
 struct BeaconReports {
@@ -10,6 +13,13 @@ struct BeaconReports {
     /// How long a trouble that was logged is not logged again.
     static let memory = Duration.seconds(86_400)
     private static let hour = Duration.seconds(3600)
+    /// How long after the first the second beacon has to be heard: less than there is between two beacons (`BeaconSchedule`).
+    static let distance = Duration.seconds(1)
+    /// Two beacons are off by as much, give or take this in milliseconds: less than there is between two beacons, and more than a
+    /// network takes.
+    static let tolerance: UInt64 = 1000
+    /// How many nodes are doubted at once.
+    static let doubtLimit = 1024
 
     private enum Trouble: Hashable {
         case fault(BeaconFault)
@@ -18,6 +28,8 @@ struct BeaconReports {
 
     /// When each trouble was logged: `kindLimit` of six kinds an hour, for a day.
     private var published: [Trouble: Duration] = [:]
+    /// By how many milliseconds a node's last beacon was off, and when it was heard, where none has counted since.
+    private var doubted: [NodeID: (offset: Int64, heard: Duration)] = [:]
     /// The number of lines in this hour.
     private var bySource: [String: Int] = [:]
     private var byKind: [String: Int] = [:]
@@ -33,18 +45,34 @@ struct BeaconReports {
     ///   - source: the IP address that it came from.
     /// - Returns: what to log, if anything.
     mutating func line(_ fault: BeaconFault, beacon: Beacon?, from source: String, now: Duration) -> String? {
-        guard let (trouble, text) = trouble(fault, beacon) else { return nil }
         if now - hourBegan >= BeaconReports.hour {
-            (bySource, byKind, hourBegan) = ([:], [:], now)
+            (bySource, byKind, doubted, hourBegan) = ([:], [:], [:], now)
             published = published.filter { now - $0.value < BeaconReports.memory }
         }
-        guard published[trouble] == nil, bySource[source, default: 0] < BeaconReports.sourceLimit,
+        if case .stale(let offset) = fault, let beacon {
+            // A command asks twice in a moment; links compare its clock.
+            guard !beacon.isOfCommand, isConfirmed(offset, of: beacon.node, now) else { return nil }
+        }
+        guard let (trouble, text) = trouble(fault, beacon), published[trouble] == nil,
+            bySource[source, default: 0] < BeaconReports.sourceLimit,
             byKind[fault.label, default: 0] < BeaconReports.kindLimit
         else { return nil }
         published[trouble] = now
         bySource[source, default: 0] += 1
         byKind[fault.label, default: 0] += 1
         return text
+    }
+
+    /// A beacon of that node counts.
+    mutating func counted(_ node: NodeID) { doubted[node] = nil }
+
+    /// Whether an earlier beacon of the node was off by as much, and has not come together with this one.
+    private mutating func isConfirmed(_ offset: Int64, of node: NodeID, _ now: Duration) -> Bool {
+        guard let last = doubted[node], (offset &- last.offset).magnitude < BeaconReports.tolerance else {
+            if doubted[node] != nil || doubted.count < BeaconReports.doubtLimit { doubted[node] = (offset, now) }
+            return false
+        }
+        return now - last.heard >= BeaconReports.distance
     }
 
     private func trouble(_ fault: BeaconFault, _ beacon: Beacon?) -> (Trouble, String)? {

@@ -27,6 +27,8 @@ final class TLSGate: ChannelInboundHandler {
     private let guardian: PreAuthenticationGuard
     private let requiresIdentity: Bool
     private let limit: TimeAmount
+    /// When the peer had made the connection, or had sent something that was still unread when this node saw it.
+    private var began: ContinuousClock.Instant?
 
     init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, limit: TimeAmount) {
         self.tls = tls
@@ -45,6 +47,7 @@ final class TLSGate: ChannelInboundHandler {
 
     private func start(_ context: ChannelHandlerContext) {
         guard case .idle = state else { return }
+        began = .now - (ConnectionState.read(context.channel)?.sinceLastData ?? .zero)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let timer = context.eventLoop.scheduleTask(in: limit) {
             let (gate, context) = bound.value
@@ -103,11 +106,17 @@ final class TLSGate: ChannelInboundHandler {
         guardian.abort()
     }
 
+    /// Whether little time has passed. A peer that dislikes what it hears closes at once; one that closes later had waited for long enough,
+    /// as where this node or the other was frozen, busy or asleep.
+    private var isPrompt: Bool {
+        began.map { $0.duration(to: .now) < .nanoseconds(limit.nanoseconds / 5) } ?? true
+    }
+
     /// Tells the handlers after this one, once.
     private func fail(_ failure: TLSFailure, _ context: ChannelHandlerContext) {
         if case .failed = state { return }
         if case .handshaking(let timer) = state { timer.cancel() }
         state = .failed
-        context.fireErrorCaught(failure)
+        context.fireErrorCaught(failure == .closedDuringHandshake && !isPrompt ? .timedOut : failure)
     }
 }
