@@ -253,7 +253,8 @@ import Testing
         #expect(try finding(2, [true], nodes: 4)?.level == .problem)
         var seen = examination(try survey(), members: (1...3).map { NodeID(rawValue: UInt64($0)) })
         let unusable = CopyState(
-            node: "boris", hasVote: false, isInReach: true, isFull: true, reason: "/d/copies: Not a directory")
+            node: "boris", behind: 0, hasVote: false, isInReach: true, isFull: true,
+            reason: "/d/copies: Not a directory")
         seen.copies = .init(wanted: 2, states: [unusable])
         #expect(
             seen.findings.contains {

@@ -38,8 +38,9 @@ package struct CopyState: Codable, Hashable, Sendable {
     /// Whether it was damaged, and is being made anew. `nil` from nodes of versions that do not report this.
     package var wasDamaged: Bool?
 
-    /// Whether it is whole but for what is on its way to it.
-    package var isKept: Bool { behind != nil && isInReach != false }
+    /// Whether it is whole but for what is on its way to it. Where it cannot be stored, for another reason than want of room, nobody
+    /// knows what is left of it.
+    package var isKept: Bool { behind != nil && isInReach != false && reason == nil }
 }
 
 /// How the copies are of all that a node coordinates: of each figure the worst.

@@ -25,6 +25,7 @@ struct CopyWordsTests {
         #expect(CopyWords.short(report([copy("a", 0), copy("b", 3, seconds: 0.2)])) == "2 of 2")
         #expect(CopyWords.short(report([copy("a", 0), copy("b", 0, answers: false)])) == "1 of 2")
         #expect(CopyWords.short(report([copy("a", 0), copy("b", nil)])) == "1 of 2")
+        #expect(CopyWords.short(report([copy("a", 0), copy("b", 0, isFull: true, reason: "EIO")])) == "1 of 2")
         #expect(CopyWords.short(report([copy("a", 0, hasVote: false)])) == "copy")
         #expect(CopyWords.short(report([copy("a", 2, hasVote: false, seconds: 0.21)])) == "copy, 0.2 s behind")
     }
