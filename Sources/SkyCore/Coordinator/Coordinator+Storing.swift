@@ -21,6 +21,7 @@ extension Coordinator {
             .map { (job: entries[$0.place].job, reason: $0.reason) }
         let room = journal.isLasting ? appended.room : nil
         updateCore { $0.stored(entries.count, refused: refused, in: room) }
+        noteRecovery()
         for (job, reason) in refused {
             logger.error(
                 "an entry cannot be stored, and its job is given up",
@@ -62,14 +63,26 @@ extension Coordinator {
         storeWaiters = []
     }
 
-    /// The journal could not store something.
+    /// The journal could not store something. The log says it when it begins; the jobs say what has changed since.
     func journalFailed(_ error: JournalError) {
         // A coordinator whose jobs go on elsewhere is about to end, which is reported in its own words.
-        if error.kind != .superseded, core.pauseReason != error.message {
+        if error.kind != .superseded, storingTroubles.insert(error.kind).inserted {
             logger.error("nothing can be stored: \(error.message)")
         }
         updateCore { $0.journalFailed(error.message) }
         releaseWaiters()
+    }
+
+    /// The journal can store again, as far as is known.
+    func journalRecovered() {
+        updateCore { $0.journalRecovered() }
+        noteRecovery()
+    }
+
+    private func noteRecovery() {
+        guard !storingTroubles.isEmpty, core.writeAhead.failure == nil else { return }
+        storingTroubles = []
+        logger.notice("results are stored again")
     }
 
     /// Looks whether the journal's share of the room has changed. Other journals grow while nothing is stored in this one.

@@ -103,6 +103,8 @@ package distributed actor Coordinator: ClusterActor {
     /// Whether the journal is closed: entries decided from now on are not stored.
     var isClosed = false
     var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
+    /// Why nothing could be stored since it last could: what the log has said.
+    var storingTroubles: Set<JournalError.Kind> = []
     private var watchers: [JobID: Latch] = [:]
     /// The assembled results of the last jobs that somebody asked for.
     var fetched = FetchedResults()

@@ -66,7 +66,7 @@ struct CoordinatorEffects: Sendable {
                 if let error {
                     coordinator.journalFailed(error)
                 } else if coordinator.core.writeAhead.failure != nil {
-                    coordinator.updateCore { $0.journalRecovered() }
+                    coordinator.journalRecovered()
                 }
             }
             let waited = ContinuousClock.now - began
