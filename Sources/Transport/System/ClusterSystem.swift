@@ -206,7 +206,8 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
             if !dialled { try accept(channel) }
             if let tls = state.withLockedValue({ $0.tls }) {
                 do {
-                    try tls.install(in: channel.pipeline.syncOperations, isClient: dialled)
+                    try tls.install(
+                        in: channel.pipeline.syncOperations, isClient: dialled, isCommand: settings.role == .client)
                 } catch let failure as TLSFailure {
                     // Whoever dials hears it from the dialling.
                     if !dialled { report(.refused(reason: "\(failure)"), with: channel.remoteAddress?.ipAddress ?? "") }

@@ -188,13 +188,15 @@ import Testing
         byReset: Bool
     ) async throws {
         let contexts = try contexts(key)
-        for (limit, failure) in [
-            (TimeAmount.milliseconds(100), TLSFailure.timedOut), (.hours(1), .closedDuringHandshake),
+        for (limit, time, isCommand, failure) in [
+            (TimeAmount.milliseconds(100), Duration.milliseconds(40), false, TLSFailure.timedOut),
+            (.hours(1), .milliseconds(40), false, .closedDuringHandshake),
+            (.seconds(1), .milliseconds(250), true, .closedDuringHandshake),
         ] {
-            let connection = try await abandoned(byReset: byReset, for: .milliseconds(40))
+            let connection = try await abandoned(byReset: byReset, for: time)
             let end = SecureEnd()
             let setup: PipelineSetup = { pipeline in
-                try contexts.install(in: pipeline, isClient: false, within: limit)
+                try contexts.install(in: pipeline, isClient: false, isCommand: isCommand, within: limit)
                 try pipeline.addHandler(end.handler())
             }
             _ = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -10,12 +10,14 @@ extension TLSContexts {
     /// `errorCaught` with a `TLSFailure`, and then `channelInactive`. Writes before `channelActive` wait.
     ///
     /// - Parameters:
+    ///   - isCommand: whether this is no node. A command is not frozen for a while and then goes on, and must not take a node without a
+    ///     key for one that is slow.
     ///   - limit: time for the whole handshake.
     ///   - now: what this machine's clock says.
     /// - Throws: `TLSFailure` where the clock is before 1970, or an error of the pipeline.
     package func install(
-        in pipeline: ChannelPipeline.SynchronousOperations, isClient: Bool, within limit: TimeAmount? = nil,
-        now: Date = .now
+        in pipeline: ChannelPipeline.SynchronousOperations, isClient: Bool, isCommand: Bool = false,
+        within limit: TimeAmount? = nil, now: Date = .now
     ) throws {
         // BoringSSL ends the process at such a time (ssl_lib.cc, ssl_get_current_time).
         guard now.timeIntervalSince1970 >= 0 else {
@@ -27,7 +29,8 @@ extension TLSContexts {
             isClient
             ? try NIOSSLClientHandler(context: client, serverHostname: nil) : NIOSSLServerHandler(context: server)
         let gate = TLSGate(
-            tls: tls, guardian: guardian, requiresIdentity: requiresIdentity, limit: limit ?? TLSGate.handshakeLimit)
+            tls: tls, guardian: guardian, requiresIdentity: requiresIdentity, isCommand: isCommand,
+            limit: limit ?? TLSGate.handshakeLimit)
         try pipeline.addHandlers([guardian, tls, gate])
     }
 }

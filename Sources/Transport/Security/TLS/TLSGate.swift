@@ -26,14 +26,16 @@ final class TLSGate: ChannelInboundHandler {
     private let tls: NIOSSLHandler
     private let guardian: PreAuthenticationGuard
     private let requiresIdentity: Bool
+    private let isCommand: Bool
     private let limit: TimeAmount
     /// When the peer had made the connection, or had sent something that was still unread when this node saw it.
     private var began: ContinuousClock.Instant?
 
-    init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, limit: TimeAmount) {
+    init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, isCommand: Bool, limit: TimeAmount) {
         self.tls = tls
         self.guardian = guardian
         self.requiresIdentity = requiresIdentity
+        self.isCommand = isCommand
         self.limit = limit
     }
 
@@ -109,7 +111,7 @@ final class TLSGate: ChannelInboundHandler {
     /// Whether little time has passed. A peer that dislikes what it hears closes at once; one that closes later had waited for long enough,
     /// as where this node or the other was frozen, busy or asleep.
     private var isPrompt: Bool {
-        began.map { $0.duration(to: .now) < .nanoseconds(limit.nanoseconds / 5) } ?? true
+        isCommand || began.map { $0.duration(to: .now) < .nanoseconds(limit.nanoseconds / 5) } ?? true
     }
 
     /// Tells the handlers after this one, once.
