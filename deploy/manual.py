@@ -16,7 +16,7 @@ EXIT_STATUS = [
     ("1", "Done, but some tasks failed; or some nodes did not answer."),
     ("2", "Wrong usage, bad input, or results that cannot be written."),
     ("3", "No cluster reached, or the coordinating node was lost and did not come back."),
-    ("130", "Cancelled by Ctrl-C."),
+    ("130", "Cancelled by Ctrl-C; or, as 129 (SIGHUP) and 143 (SIGTERM), ended at once."),
 ]
 
 EXAMPLES = [

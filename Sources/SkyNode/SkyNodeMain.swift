@@ -27,6 +27,8 @@ enum SkyNodeMain {
         } catch {
             exit(Console.closeOutput(report(error)))
         }
+        // A worker neither writes results nor heeds these signals.
+        if CommandLine.arguments.dropFirst().first != WorkerArguments.command { SignalEnd.start() }
         // The program owns this task, which ends it. Its priority, which nearly all others inherit, is that of the tasks that NIO's
         // threads begin: libdispatch has threads for each priority, and calls would go from those of one to those of the other.
         Task(priority: .medium) { await run() }

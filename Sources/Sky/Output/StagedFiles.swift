@@ -34,8 +34,14 @@ package final class StagedFiles: Sendable {
     private let files = NIOLockedValueBox<[File]>([])
     private let overwrites: Bool
 
-    /// The temporary files of this process.
-    private static let temporaries = NIOLockedValueBox<Set<String>>([])
+    /// What this process has not completed.
+    private struct Unfinished {
+        var temporaries: Set<String> = []
+        /// How many groups of files are given their names now.
+        var placements = 0
+    }
+
+    private static let unfinished = NIOLockedValueBox(Unfinished())
 
     /// - Parameter overwrites: Whether files of somebody else are replaced.
     package init(overwrites: Bool = false) { self.overwrites = overwrites }
@@ -52,10 +58,21 @@ package final class StagedFiles: Sendable {
         for file in files { Self.remove(file.temporary) }
     }
 
-    /// Removes all temporary files. The process must end at once then.
+    /// Removes all temporary files, as soon as no group of files is given its names. The process must end at once then: its other
+    /// threads can neither begin a file nor place one any more.
     package static func abandon() {
-        temporaries.withLockedValue { for temporary in $0 { unlink(temporary) } }
+        let state = unfinished.unsafe
+        state.lock()
+        for _ in 0..<placingPatience where state.withValueAssumingLockIsAcquired({ $0.placements }) > 0 {
+            state.unlock()
+            usleep(1000)
+            state.lock()
+        }
+        state.withValueAssumingLockIsAcquired { for temporary in $0.temporaries { unlink(temporary) } }
     }
+
+    /// How many milliseconds to wait for files that are given their names. That takes longer only where the disk fails.
+    private static let placingPatience = 1000
 
     /// Writes `bytes` for the file at `path`.
     ///
@@ -88,7 +105,7 @@ package final class StagedFiles: Sendable {
         try kind.check(path, overwrites: overwrites)
         // The name is short and random, so that a long target name still fits and two writers never share a temporary file.
         let temporary = folder + "/" + Self.temporaryName()
-        Self.temporaries.withLockedValue { _ = $0.insert(temporary) }
+        Self.unfinished.withLockedValue { _ = $0.temporaries.insert(temporary) }
         do throws(SkyError) {
             try body(temporary)
         } catch {
@@ -112,18 +129,14 @@ package final class StagedFiles: Sendable {
             defer { files = [] }
             return files
         }
-        var placed: [Placed] = []
         do throws(SkyError) {
             // Some file systems find out only now that there is no room.
             for file in files { try Self.flush(file) }
-            for file in files { placed.append(Placed(file: file, old: try take(file))) }
+            try takePlaces(of: files)
         } catch {
-            for one in placed.reversed() { Self.undo(one) }
             for file in files { Self.remove(file.temporary) }
             throw error
         }
-        for one in placed { if let old = one.old { unlink(old) } }
-        Self.temporaries.withLockedValue { $0.subtract(files.map(\.temporary)) }
         // The names themselves must survive a power cut as well. Some file systems cannot do this for a folder; the data are
         // already safe then, so a refusal is not an error.
         for folder in Set(files.map(\.folder)) {
@@ -135,6 +148,21 @@ package final class StagedFiles: Sendable {
     }
 
     // MARK: - Names
+
+    /// Gives all files their names, or none. A process that is ended by a signal waits for this (see `abandon`).
+    private func takePlaces(of files: [File]) throws(SkyError) {
+        Self.unfinished.withLockedValue { $0.placements += 1 }
+        defer { Self.unfinished.withLockedValue { $0.placements -= 1 } }
+        var placed: [Placed] = []
+        do throws(SkyError) {
+            for file in files { placed.append(Placed(file: file, old: try take(file))) }
+        } catch {
+            for one in placed.reversed() { Self.undo(one) }
+            throw error
+        }
+        for one in placed { if let old = one.old { unlink(old) } }
+        Self.unfinished.withLockedValue { $0.temporaries.subtract(files.map(\.temporary)) }
+    }
 
     /// Gives a file its name.
     ///
@@ -219,7 +247,7 @@ package final class StagedFiles: Sendable {
 
     private static func remove(_ temporary: String) {
         unlink(temporary)
-        temporaries.withLockedValue { _ = $0.remove(temporary) }
+        unfinished.withLockedValue { _ = $0.temporaries.remove(temporary) }
     }
 
     /// The folder part of `path`. It is never a bare name: libraries give a leading `~` or `!` a meaning, and `./` prevents

@@ -3,9 +3,9 @@ import NIOConcurrencyHelpers
 import Transport
 
 /// A thread for calls that may never return, such as the opening of a folder whose file server is gone.
-enum DetachedThread {
+package enum DetachedThread {
     /// Runs `body` in a thread of its own, which ends with it. Returns whether there is a thread to be had.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         final class Box: Sendable {
             let body: @Sendable () -> Void
             init(_ body: @escaping @Sendable () -> Void) { self.body = body }

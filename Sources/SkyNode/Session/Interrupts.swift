@@ -5,7 +5,8 @@ import SkyCore
 import Transport
 import UnixSignals
 
-/// Handles Ctrl-C and SIGTERM for a command. The first signal asks the command to stop in order. The second one ends it at once.
+/// Handles Ctrl-C and SIGTERM for a command. The first signal asks the command to stop in order. The second one ends it at once, as
+/// SIGHUP does (`SignalEnd`): jobs go on where only the terminal has gone.
 ///
 /// To stop in order, a command needs the answer of a node. If its node does not answer, the command ends all the same, and says
 /// what may go on without it.
@@ -54,10 +55,8 @@ final class Interrupts: Sendable {
     func run() async {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         for await _ in signals {
-            // The second signal ends the command at once, even where a stalled pipe holds up everything that prints, because it
-            // needs no thread of ours. Workers see that their socket closes, and end by themselves.
-            signal(SIGINT) { _ in _exit(130) }
-            signal(SIGTERM) { _ in _exit(130) }
+            // The second signal ends the command at once. Workers see that their socket closes, and end by themselves.
+            SignalEnd.cause(by: SIGINT, SIGTERM)
             interrupt()
             say("skynode: stopping; Ctrl-C again leaves at once")
             await leaveInTime()

@@ -40,14 +40,14 @@ final class RunningProcess: Sendable {
         }
         posix_spawn_file_actions_adddup2(&actions, outputPipe[1], 1)
         posix_spawn_file_actions_adddup2(&actions, errorPipe[1], 2)
-        // The process gets its signals as from a terminal: tests in the background of a shell ignore Ctrl-C, and so would the
+        // The process gets its signals as from a terminal: tests in the background of a shell ignore some, and so would the
         // process.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var signals = sigset_t()
         sigemptyset(&signals)
-        for signal in [SIGINT, SIGQUIT] { sigaddset(&signals, signal) }
+        for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { sigaddset(&signals, signal) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         let argv = ([path] + arguments).map { strdup($0) } + [nil]
