@@ -24,6 +24,7 @@ enum SkyNodeMain {
         OrphanReaper.start()
         do {
             try confineWorker()
+            try checkLimits()
         } catch {
             exit(Console.closeOutput(report(error)))
         }
@@ -62,6 +63,15 @@ enum SkyNodeMain {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.first == WorkerArguments.command else { return }
         try WorkerCommand.enterSandbox(arguments.dropFirst())
+    }
+
+    /// Checks the limits of `ulimit`. Help and the version need little, and a worker has the limits of its daemon.
+    private static func checkLimits() throws {
+        guard let command = CommandLine.arguments.dropFirst().first, !command.hasPrefix("-"),
+            ![WorkerArguments.command, VersionCommand._commandName].contains(command)
+        else { return }
+        let nodes = [ServeCommand._commandName, ScanCommand._commandName, SimulateCommand._commandName]
+        try ProcessLimits.check(processors: Defaults.slots, hasNode: nodes.contains(command))
     }
 
     private static func run() async {

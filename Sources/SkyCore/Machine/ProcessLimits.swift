@@ -1,15 +1,50 @@
+package import Base
 import CLinux
 package import Glibc
 
-/// The limits that a worker process sets for itself.
+/// The limits that a worker process sets for itself, and those that a command must have.
 package enum ProcessLimits {
     /// Limits this process to `limit` of a resource. It cannot raise the limit later.
     package static func set(_ resource: __rlimit_resource, to limit: UInt64) {
-        var current = rlimit()
-        getrlimit(__rlimit_resource_t(resource.rawValue), &current)
-        let limit = min(rlim_t(limit), current.rlim_max)
+        let limit = min(rlim_t(limit), current(resource).rlim_max)
         var wanted = rlimit(rlim_cur: limit, rlim_max: limit)
         setrlimit(__rlimit_resource_t(resource.rawValue), &wanted)
+    }
+
+    /// Checks before there are many threads that this process may have what a command needs in any case. NIO and the Swift runtime
+    /// trap where they get no descriptor, thread or memory. The limit of open files is raised if this process may do that.
+    ///
+    /// - Parameters:
+    ///   - processors: how many there are to use: each has threads, and these have descriptors and stacks.
+    ///   - hasNode: whether a node runs in this process.
+    /// - Throws: `SkyError` naming the limit, and how much is needed.
+    package static func check(processors: Int, hasNode: Bool) throws(SkyError) {
+        let processors = rlim_t(clamping: processors)
+        let files: rlim_t = 32 + 6 * processors
+        var limit = current(RLIMIT_NOFILE)
+        if limit.rlim_cur < files {
+            limit.rlim_cur = min(files, limit.rlim_max)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+        guard limit.rlim_cur >= files else {
+            throw SkyError(
+                .badInput,
+                "only \(limit.rlim_cur) files may be open at a time, and \(files) are needed: ulimit -n \(files)")
+        }
+        let space = ((hasNode ? 1024 : 384) + 16 * processors) << 20
+        let allowed = current(RLIMIT_AS).rlim_cur
+        guard allowed >= space else {
+            throw SkyError(
+                .badInput,
+                "only \(allowed >> 20) MiB of address space are allowed, and \(space >> 20) MiB are needed: "
+                    + "ulimit -v \(space >> 10)")
+        }
+    }
+
+    private static func current(_ resource: __rlimit_resource) -> rlimit {
+        var current = rlimit()
+        getrlimit(__rlimit_resource_t(resource.rawValue), &current)
+        return current
     }
 
     /// The least address space in bytes for a worker process. With less, it does not start, or it ends in the middle of a task
