@@ -1,7 +1,6 @@
 import Base
 import CCFITSIO
 import Glibc
-import NIOConcurrencyHelpers
 
 /// Writes one FITS file by cfitsio, atomically.
 ///
@@ -11,10 +10,6 @@ import NIOConcurrencyHelpers
 struct FITSWriter {
     private let file: UnsafeMutablePointer<fitsfile>
     private var status: Int32 = 0
-
-    /// `ffdkinit` stores the mark "take this name literally" in a static variable, so two threads must not create files at
-    /// once.
-    private static let creation = NIOLock()
 
     /// The longest name that cfitsio takes (`FLEN_FILENAME` less its final zero).
     static let nameLimit = 1024
@@ -29,8 +24,11 @@ struct FITSWriter {
             errno = 0
             var opened: UnsafeMutablePointer<fitsfile>?
             var status: Int32 = 0
-            creation.withLock { _ = ffdkinit(&opened, temporary, &status) }
+            // This stores the mark "take this name literally" in a static variable, so two threads must not make files at once.
+            ffdkinit(&opened, temporary, &status)
             guard let opened else { throw error(path, status: status, reason: errno) }
+            return opened
+        } writing: { opened throws(SkyError) in
             var writer = FITSWriter(file: opened)
             body(&writer)
             var reason = errno

@@ -59,7 +59,7 @@ package final class StagedFiles: Sendable {
     }
 
     /// Removes all temporary files, as soon as no group of files is given its names. The process must end at once then: its other
-    /// threads can neither begin a file nor place one any more.
+    /// threads can neither make a file nor place one any more, because the lock is kept.
     package static func abandon() {
         let state = unfinished.unsafe
         state.lock()
@@ -81,6 +81,8 @@ package final class StagedFiles: Sendable {
         try write(to: path, as: kind) { temporary throws(SkyError) in
             let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             guard descriptor >= 0 else { throw .notWritten(path, errno: errno) }
+            return descriptor
+        } writing: { descriptor throws(SkyError) in
             defer { close(descriptor) }
             var done = 0
             while done < bytes.count {
@@ -95,19 +97,22 @@ package final class StagedFiles: Sendable {
         }
     }
 
-    /// Lets `body` make the file for `path` with the given temporary name.
+    /// Writes the file for `path`.
     ///
-    /// - Throws: `SkyError` naming the file and the reason; what `body` throws.
-    package func write(
-        to path: String, as kind: OutputKind, by body: (_ temporary: String) throws(SkyError) -> Void
+    /// - Parameters:
+    ///   - making: makes the file with the given temporary name. That is done for one file at a time.
+    ///   - writing: writes and closes what was made.
+    /// - Throws: `SkyError` naming the file and the reason; what the two throw.
+    package func write<Made>(
+        to path: String, as kind: OutputKind, making: (_ temporary: String) throws(SkyError) -> Made,
+        writing: (Made) throws(SkyError) -> Void
     ) throws(SkyError) {
         let folder = try Self.folder(of: path)
         try kind.check(path, overwrites: overwrites)
         // The name is short and random, so that a long target name still fits and two writers never share a temporary file.
         let temporary = folder + "/" + Self.temporaryName()
-        Self.unfinished.withLockedValue { _ = $0.temporaries.insert(temporary) }
         do throws(SkyError) {
-            try body(temporary)
+            try writing(Self.make(temporary, making))
         } catch {
             Self.remove(temporary)
             throw error
@@ -118,6 +123,18 @@ package final class StagedFiles: Sendable {
         // The disk begins, and nobody waits for it. Whether it succeeds is known when the file is flushed.
         sync_file_range(descriptor, 0, 0, UInt32(SYNC_FILE_RANGE_WRITE))
         close(descriptor)
+    }
+
+    /// Makes a file. `abandon` finds it, or it is not made any more.
+    private static func make<Made>(
+        _ temporary: String, _ making: (String) throws(SkyError) -> Made
+    ) throws(SkyError) -> Made {
+        try unfinished.withLockedValue { unfinished in
+            Result { () throws(SkyError) in
+                unfinished.temporaries.insert(temporary)
+                return try making(temporary)
+            }
+        }.get()
     }
 
     /// Forces all files to the disk and gives them their names. If that fails for one, none has its name afterwards, and the old

@@ -59,7 +59,7 @@ extension Node {
                 }
                 return replica.coordinator
             } catch {
-                self.system.logger.error("no journal can be made for new jobs: \(error)")
+                self.report("no journal can be made for new jobs", error)
                 return nil
             }
         }

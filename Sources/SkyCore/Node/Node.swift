@@ -28,6 +28,8 @@ package final class Node: Sendable {
     /// Whether the node is drained, each time a person says so.
     private let drains: AsyncStream<Bool>
     private let takeovers = NIOLockedValueBox(0)
+    /// What was logged today of coordinators that cannot begin: it is tried again and again.
+    private let reported = NIOLockedValueBox(DailyReports())
     /// The coordinators that could not begin here, and how often.
     private let passedOn = NIOLockedValueBox<[CoordinatorID: Int]>([:])
     private let members: MembershipHistory
@@ -361,10 +363,16 @@ package final class Node: Sendable {
         } catch {
             // The node stops.
             guard !Task.isCancelled else { return nil }
-            system.logger.error("a coordinator cannot begin: \(error)")
+            report("a coordinator cannot begin", error)
             if case .opened(let replica, _) = event { await passOn(replica) }
             return nil
         }
+    }
+
+    /// Logs why something cannot be done that is tried again and again.
+    func report(_ what: String, _ error: any Error) {
+        guard reported.withLockedValue({ $0.isDue("\(error)", of: what, now: system.now) }) else { return }
+        system.logger.error("\(what): \(error)")
     }
 
     /// Lets another node take over what cannot begin here: its copy may be whole where this one is damaged.

@@ -106,6 +106,7 @@ package actor Copies {
     ///
     /// - Parameter made: is called before it begins to work.
     func beginSpare(_ made: @Sendable (CoordinatorID) -> Void) async throws(JournalError) -> Replica {
+        if let fault = copiesFolder.fault { throw JournalError(.inaccessible, fault) }
         let new = copiesFolder.placeOfNew()
         let coordinator = try Copies.makeJournal(in: new, limits)
         made(coordinator)

@@ -12,6 +12,16 @@ struct CopiesFolder: Sendable {
     /// - Parameter copy: a copy's folder in this one.
     init(above copy: String) { path = (copy as NSString).deletingLastPathComponent }
 
+    /// Why no copies can be kept in what is here; `nil` where they can, and where there is nothing yet. It may be a link to another disk.
+    var fault: String? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) == 0
+        else { return "\(path) is no folder that this node can use" }
+        return JournalFolder.objection(to: status, user: geteuid(), group: getegid()).map { "\(path): \($0)" }
+    }
+
     /// The folder of a copy.
     func place(of coordinator: CoordinatorID) -> String { "\(path)/\(coordinator)" }
 

@@ -31,6 +31,28 @@ import Testing
         withExtendedLifetime(try JournalFolder(path)) {}
     }
 
+    @Test func `nothing starts in a folder in which no copies could be kept`() throws {
+        let path = file("data")
+        withExtendedLifetime(try JournalFolder(path)) {}
+        #expect(FileManager.default.createFile(atPath: path + "/copies", contents: nil))
+        for _ in 1...2 {
+            for open in [{ try JournalFolder(path) }, { try JournalFolder.existing(path) }]
+                as [() throws -> JournalFolder?]
+            {
+                let error = #expect(throws: JournalError.self) { try open() }
+                #expect(
+                    error?.message.contains("/copies is no folder") == true && error?.message.contains("--data") == true
+                )
+            }
+            #expect(unlink(path + "/copies") == 0 && symlink(path + "/elsewhere", path + "/copies") == 0)
+        }
+        // They may be on another disk.
+        #expect(mkdir(path + "/elsewhere", 0o700) == 0)
+        withExtendedLifetime(try JournalFolder(path)) {}
+        #expect(chmod(path + "/elsewhere", 0o777) == 0)
+        #expect(throws: JournalError.self, "another user could put jobs into it") { try JournalFolder(path) }
+    }
+
     /// A process that is being started has all descriptors until it runs its program, which takes a while on a busy machine.
     @Test func `a released folder is free at once, even if its descriptor is still open elsewhere`() throws {
         let path = file("copied")

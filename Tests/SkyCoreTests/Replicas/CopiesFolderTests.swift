@@ -59,13 +59,15 @@ import Transport
 
     @Test func `where the folder of copies cannot be used, the node that wants one hears the reason`() async throws {
         let bench = Bench()
-        bench.make("node2/copies")
         try await withThrowingTaskGroup(of: Void.self) { group in
             var nodes: [Node] = []
             for name in ["node1", "node2"] {
                 let settings = NodesInProcess.settings(
                     name, slots: 1, join: nodes.compactMap(\.system.listeningAddress))
-                let node = try Node(settings, journal: Journal(in: JournalFolder(bench.data.file(name))))
+                let journal = try Journal(in: JournalFolder(bench.data.file(name)))
+                // Nothing starts where it is so from the beginning.
+                if name == "node2" { bench.make("node2/copies") }
+                let node = try Node(settings, journal: journal)
                 try await node.start()
                 nodes.append(node)
                 group.addTask { await node.run() }
@@ -81,6 +83,10 @@ import Transport
             let reason = copy?.reason ?? "none"
             let folder = bench.data.file("node2/copies/")
             #expect(copy?.node == "node2" && reason.contains(folder) && reason.contains("Not a directory"), "\(reason)")
+            let spare = await #expect(throws: JournalError.self) {
+                try await nodes[1].copies?.keeper.beginSpare { _ in }
+            }
+            #expect(spare?.message.hasSuffix("node2/copies is no folder that this node can use") == true)
             group.cancelAll()
         }
     }

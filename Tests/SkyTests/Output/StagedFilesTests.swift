@@ -25,7 +25,8 @@ import Testing
         let files = StagedFiles()
         #expect(throws: SkyError(.failed, "no more")) {
             try files.write(to: folder.file("a"), as: .own) { temporary throws(SkyError) in
-                try AtomicFile.write(Array("new".utf8), to: temporary, as: .own)
+                close(open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o600))
+            } writing: { () throws(SkyError) in
                 throw SkyError(.failed, "no more")
             }
         }

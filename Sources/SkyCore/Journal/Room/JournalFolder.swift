@@ -25,6 +25,10 @@ package final class JournalFolder: Sendable {
         if let objection = JournalFolder.objection(to: status, user: geteuid(), group: getegid()) {
             throw JournalError(.inaccessible, "\(path): \(objection), or name another folder by --data")
         }
+        // What happens to it later is another matter: a node that cannot keep copies may have to give its own jobs to others.
+        if let fault = CopiesFolder(in: path).fault {
+            throw JournalError(.inaccessible, "\(fault); move it away, or name another folder by --data")
+        }
         let lock = path + "/lock"
         // A lock file that is a link is not followed, because it is not a file of this folder.
         let descriptor = openat(folder, "lock", O_RDWR | flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)

@@ -31,7 +31,9 @@ final class TLSGate: ChannelInboundHandler {
     /// When the peer had made the connection, or had sent something that was still unread when this node saw it.
     private var began: ContinuousClock.Instant?
 
-    init(tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, isCommand: Bool, limit: TimeAmount) {
+    init(
+        tls: NIOSSLHandler, guardian: PreAuthenticationGuard, requiresIdentity: Bool, isCommand: Bool, limit: TimeAmount
+    ) {
         self.tls = tls
         self.guardian = guardian
         self.requiresIdentity = requiresIdentity
