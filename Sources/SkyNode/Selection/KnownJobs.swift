@@ -136,10 +136,11 @@ struct KnownJobs: Sendable {
         return entry
     }
 
-    /// As `find`, for what is to be stopped or deleted: where jobs are missing, another one may begin with the same digits.
+    /// As `find`, for what is to be stopped or deleted: where jobs are missing, another one may begin with the same digits. One that only
+    /// a lost node has is not seen by whoever wants to delete it.
     func findForSure(_ text: String) throws -> Entry {
         let entry = try find(text)
-        guard isComplete || text.lowercased() == entry.job.id.description else {
+        guard missing.isEmpty && waiting.isEmpty || text.lowercased() == entry.job.id.description else {
             throw CommandFailure(
                 .noCluster,
                 "other jobs may begin with \(PrintableText.of(text)), too: \(lines.joined(separator: "; ")); name the job by "
