@@ -14,6 +14,8 @@ final class CopyRoom: Sendable {
         var limit: Int
         /// What each journal holds, without what was deleted in it.
         var held: [CoordinatorID: Int] = [:]
+        /// What the old copies hold beside which new ones are made.
+        var anew: [CoordinatorID: Int] = [:]
         /// How many copies were damaged since the start.
         var damages = 0
         /// What was found when the disk was last looked at.
@@ -57,7 +59,9 @@ final class CopyRoom: Sendable {
     func held(by coordinator: CoordinatorID) -> Int { state.withLockedValue { $0.held[coordinator] ?? 0 } }
 
     /// A journal is not here any more.
-    func forget(_ coordinator: CoordinatorID) { state.withLockedValue { $0.held[coordinator] = nil } }
+    func forget(_ coordinator: CoordinatorID) {
+        state.withLockedValue { ($0.held[coordinator], $0.anew[coordinator]) = (nil, nil) }
+    }
 
     /// How many bytes the journals take but one.
     func bytes(but coordinator: CoordinatorID) -> Int {
@@ -119,6 +123,32 @@ final class CopyRoom: Sendable {
             )
         }
     }
+
+    /// Begins to make a copy anew beside the old one. The new one will hardly be smaller.
+    ///
+    /// - Throws: `JournalError` of the kind `full` where the disk has no room for it and for those that are under way. Several that fill
+    ///   it together would be begun again and again, and none would become whole.
+    func begin(anew coordinator: CoordinatorID) async throws(JournalError) {
+        guard let disk = await look() else { return }
+        let hasRoom = state.withLockedValue { state in
+            let needed = state.held[coordinator] ?? 0
+            let others = state.anew.filter { $0.key != coordinator }.map(\.value)
+            guard CopyRoom.fits(needed, beside: others, on: disk) else { return false }
+            state.anew[coordinator] = needed
+            return true
+        }
+        guard hasRoom else {
+            throw JournalError(.full, "there is no room on the disk for a new copy of another node's jobs beside the old one")
+        }
+    }
+
+    /// Whether a disk has room for another new copy beside those that are under way, of which it may have little yet.
+    static func fits(_ needed: Int, beside others: [Int], on disk: DiskSpace) -> Bool {
+        disk.available - JournalRoom.reserve(ofDisk: disk.size) >= others.reduce(needed, +)
+    }
+
+    /// The new copy is in the place of the old one, or was given up.
+    func end(anew coordinator: CoordinatorID) { state.withLockedValue { $0.anew[coordinator] = nil } }
 
     private func look() async -> DiskSpace? {
         if let found = state.withLockedValue({ $0.disk }), found.time.duration(to: .now) < CopyRoom.age {

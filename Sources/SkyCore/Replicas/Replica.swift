@@ -67,6 +67,8 @@ actor Replica {
     private var takenWrite: ReplicaWrite<CopiedRows>?
     private var lastProposal: UInt64 = 0
     private var lastError: JournalError?
+    /// The errors that were logged today.
+    private var loggedErrors = DailyReports()
     /// When the next tick is due, and what ends the wait for it.
     private var nextTick: Duration = .zero
     private var sooner = Latch()
@@ -595,9 +597,10 @@ actor Replica {
             lastError = nil
             step { $0.wrote(true) }
         } catch {
-            // It is tried again several times a second.
-            if lastError?.message != error.message {
-                logger.warning("a copy cannot be stored", metadata: ["reason": "\(PrintableText.of(error.message))"])
+            // It is tried again several times a second, and on a disk that is nearly full some succeed.
+            let reason = PrintableText.of(error.message)
+            if loggedErrors.isDue(reason, of: "\(coordinator)", now: start.duration(to: .now)) {
+                logger.warning("a copy cannot be stored", metadata: ["reason": "\(reason)"])
             }
             lastError = error
             if [.damaged, .gone, .inaccessible].contains(error.kind) { await scrub() }

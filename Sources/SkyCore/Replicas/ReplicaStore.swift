@@ -199,9 +199,16 @@ actor ReplicaStore {
             if own == nil, appended.mayShrink { try? await journal?.shrink() }
             return appended
         case .part(let request):
-            if write.needsRoom(hasCopy: journal != nil) { try await room.check() }
-            try await promise(request.term, to: request.primary)
-            try await append(request)
+            do throws(JournalError) {
+                if write.needsRoom(hasCopy: journal != nil) { try await room.check() }
+                // A new copy lies beside the old one until it is whole.
+                if request.number == 0, journal != nil { try await room.begin(anew: coordinator) }
+                try await promise(request.term, to: request.primary)
+                try await append(request)
+            } catch {
+                giveUpNext()
+                throw error
+            }
             return nil
         case .finish(let position, let set):
             try await finish(position, set)
@@ -263,11 +270,7 @@ actor ReplicaStore {
         guard case .copy(let folder, _) = place else {
             throw JournalError(.inaccessible, "a journal in use is not replaced")
         }
-        if request.number == 0 {
-            next?.end()
-            next = nil
-            ReplicaStore.remove(folder.path + "/" + ReplicaStore.nextName)
-        }
+        if request.number == 0 { removeNext() }
         if next == nil {
             guard request.number == 0 else { throw JournalError(.inaccessible, "the copy has to begin anew") }
             next = try Journal(copy: ReplicaStore.nextName, in: folder, limits: limits, ballast: room.ballast)
@@ -285,6 +288,19 @@ actor ReplicaStore {
         }
     }
 
+    /// The primary begins anew where a part could not be stored. Nothing of the copy stays, least of all on a full disk.
+    private func giveUpNext() {
+        removeNext()
+        room.end(anew: coordinator)
+    }
+
+    private func removeNext() {
+        guard case .copy(let folder, _) = place else { return }
+        next?.end()
+        next = nil
+        ReplicaStore.remove(folder.path + "/" + ReplicaStore.nextName)
+    }
+
     private func finish(_ position: LogPosition, _ set: ReplicaSet) async throws(JournalError) {
         guard case .copy(let folder, let old) = place, let next else {
             throw JournalError(.inaccessible, "there is no new copy")
@@ -300,6 +316,7 @@ actor ReplicaStore {
             throw JournalError(.inaccessible, "\(to): \(String(cString: strerror(errno)))")
         }
         folder.sync()
+        room.end(anew: coordinator)
         place = .copy(folder, try openCopy(in: folder))
         try await measure()
     }

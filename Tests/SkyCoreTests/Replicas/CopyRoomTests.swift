@@ -35,6 +35,15 @@ struct CopyRoomTests {
             CopyRoom.counts(full, holding: 500) && CopyRoom.counts(DiskSpace(size: 1000, available: 1000), holding: 0))
     }
 
+    @Test func `copies are made anew at the same time only where all of them fit`() {
+        // A twentieth is kept free.
+        let disk = DiskSpace(size: 1000, available: 450)
+        #expect(CopyRoom.fits(400, beside: [], on: disk) && !CopyRoom.fits(401, beside: [], on: disk))
+        #expect(CopyRoom.fits(200, beside: [100, 100], on: disk) && !CopyRoom.fits(200, beside: [100, 101], on: disk))
+        #expect(CopyRoom.fits(0, beside: [], on: DiskSpace(size: 1000, available: 50)))
+        #expect(!CopyRoom.fits(0, beside: [], on: DiskSpace(size: 1000, available: 49)))
+    }
+
     @Test func `the limit is for the own journal and the copies together`() async throws {
         let room = CopyRoom(in: "/nonexistent/copies", limit: 60 << 20)
         try await room.check()
@@ -109,5 +118,22 @@ struct CopyRoomTests {
         try await append(deletion, in: 2)
         #expect(store.held < before / 2, "what was deleted does not count")
         #expect(try await store.record().record.position == deletion.position)
+        // A whole new copy whose part cannot be stored leaves nothing, and is begun anew.
+        func part(_ number: UInt64, _ rows: [JournalRow]) async throws {
+            let part = SnapshotRequest.Part.page(CopiedRows(rows, ran: nil))
+            _ = try await store.perform(
+                .part(SnapshotRequest(term: 2, primary: primary, id: 2, number: number, part: part)), own: nil, set: set,
+                recent: nil)
+        }
+        let next = data.path + "/copies/1f/next.sqlite"
+        try await part(0, [submitted])
+        #expect(access(next, F_OK) == 0)
+        unlink(next)
+        await #expect(throws: JournalError.self) { try await part(1, results(0..<9)) }
+        #expect(access(next, F_OK) != 0 && access(next + "-wal", F_OK) != 0)
+        await #expect(throws: JournalError.self) { try await part(1, results(0..<9)) }
+        try await part(0, [submitted])
+        #expect(access(next, F_OK) == 0)
+        #expect(try await store.record().record.position == deletion.position, "the old one is still there")
     }
 }
