@@ -138,7 +138,8 @@ final class CopyRoom: Sendable {
             return true
         }
         guard hasRoom else {
-            throw JournalError(.full, "there is no room on the disk for a new copy of another node's jobs beside the old one")
+            throw JournalError(
+                .full, "there is no room on the disk for a new copy of another node's jobs beside the old one")
         }
     }
 

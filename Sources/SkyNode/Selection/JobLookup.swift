@@ -97,8 +97,8 @@ struct JobLookup: Sendable {
             return (found, try JobLookup.scan(try await found.request(), of: found.job.id))
         }
         let all = try await all()
-        for line in all.lines { Console.error("skynode: \(line)") }
         let (entry, scan) = try await JobLookup.newestScan(of: all) { try await found($0).request() }
+        for line in all.lines { Console.error("skynode: \(line)") }
         return (try found(entry), scan)
     }
 

@@ -114,6 +114,7 @@ struct KnownJobs: Sendable {
     ///   those that are missing.
     func find(_ text: String) throws -> Entry {
         if text == JobReference.last {
+            try checkIsNewestKnown("the newest job is not known")
             guard let newest = entries.last else {
                 try check("no job is known")
                 throw CommandFailure(.usage, isHere ? "this node has no jobs" : "there are no jobs")
@@ -147,6 +148,16 @@ struct KnownJobs: Sendable {
                     + "its whole id, \(entry.job.id)")
         }
         return entry
+    }
+
+    /// Checks that the newest of these jobs is the newest of all, as far as nodes are there: another one would be a wrong answer. What a
+    /// lost node has taken since cannot be waited for.
+    ///
+    /// - Throws: `JobUnknownNow` where it may be one of those that are missing.
+    func checkIsNewestKnown(_ words: String) throws {
+        guard !missing.isEmpty || !waiting.isEmpty else { return }
+        throw JobUnknownNow(
+            message: "\(words), name the job by its id: \(lines.joined(separator: "; "))", needsWord: needsWord)
     }
 
     /// - Throws: `JobUnknownNow` where jobs are missing; `CommandFailure` where it is of no use to ask again soon.

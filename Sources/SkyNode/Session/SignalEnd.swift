@@ -19,7 +19,7 @@ enum SignalEnd {
     static func start() {
         sem_init(received, 0, 0)
         guard DetachedThread.start({ end() }) else { return }
-        for signal in [SIGHUP, SIGINT, SIGTERM] where !isIgnored(signal) { cause(by: signal) }
+        for signal in [SIGHUP, SIGINT, SIGTERM, SIGQUIT] where !isIgnored(signal) { cause(by: signal) }
     }
 
     /// Has these signals end the process from now on. `start` must have been called before.

@@ -122,7 +122,8 @@ struct CopyRoomTests {
         func part(_ number: UInt64, _ rows: [JournalRow]) async throws {
             let part = SnapshotRequest.Part.page(CopiedRows(rows, ran: nil))
             _ = try await store.perform(
-                .part(SnapshotRequest(term: 2, primary: primary, id: 2, number: number, part: part)), own: nil, set: set,
+                .part(SnapshotRequest(term: 2, primary: primary, id: 2, number: number, part: part)), own: nil,
+                set: set,
                 recent: nil)
         }
         let next = data.path + "/copies/1f/next.sqlite"
