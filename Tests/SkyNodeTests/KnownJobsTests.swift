@@ -150,12 +150,13 @@ struct KnownJobsTests {
 
     /// A copy of one coordinator's journal at node `place`, which takes these for the members.
     private func copy(
-        _ place: Int, of coordinator: UInt64 = 7, at number: UInt64, _ members: [UInt64], jobs: Int = 1
+        _ place: Int, of coordinator: UInt64 = 7, at number: UInt64, _ members: [UInt64], jobs: Int = 1,
+        forgetful: Set<ReplicaID>? = nil
     ) -> (keeper: Member, census: CoordinatorCensus) {
         let resting = RestingCoordinator(
             coordinator: CoordinatorID(rawValue: coordinator), node: "pc9", jobs: jobs, isDecidable: true,
             position: LogPosition(term: 1, number: number, hash: number),
-            set: ReplicaSet(members: members.map { ReplicaID(rawValue: $0) }))
+            set: ReplicaSet(members: members.map { ReplicaID(rawValue: $0) }), forgetful: forgetful)
         return (
             member(place),
             CoordinatorCensus(kept: [], open: [], resting: [resting], replica: ReplicaID(rawValue: UInt64(place)))
@@ -174,6 +175,13 @@ struct KnownJobsTests {
             census: CoordinatorCensus(kept: [], open: [], resting: [], replica: ReplicaID(rawValue: 2))
         )
         #expect(WaitingJobs.all(in: [copy(1, at: 5, [9, 1, 2]), damaged]).first?.needsWord == true)
+    }
+
+    @Test func `a copy that was put back from an earlier time decides nothing`() {
+        let older = copy(2, at: 3, [9, 1, 2])
+        #expect(WaitingJobs.all(in: [copy(1, at: 5, [9, 1, 2]), older]).first?.needsWord == false)
+        let all = WaitingJobs.all(in: [copy(1, at: 5, [9, 1, 2], forgetful: [ReplicaID(rawValue: 2)]), older])
+        #expect(all.first?.needsWord == true && all.first?.keeper == "pc1")
     }
 
     @Test func `several coordinators of a lost node are one line`() {

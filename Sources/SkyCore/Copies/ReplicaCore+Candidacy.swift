@@ -107,6 +107,7 @@ extension ReplicaCore {
         // A replica whose disk was put back has forgotten what it acknowledged, so its promise does not count.
         let isRolledBack =
             reply.position.map { $0.term == knownTerm && $0.number < known[replica] ?? 0 } ?? true
+        if isRolledBack { forgetful.insert(replica) } else { forgetful.remove(replica) }
         guard reply.isGranted, !isRolledBack else {
             // The one that has more stands now.
             if reply.isAhead { giveUpCandidacy(for: policy.patience * 2) }

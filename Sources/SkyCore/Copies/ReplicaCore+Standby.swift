@@ -76,6 +76,7 @@ extension ReplicaCore {
     private mutating func heard(from primary: ReplicaID, _ term: UInt64) {
         role = .standby
         (lastContact, pause, told, self.primary, hasMore) = (now, .zero, .zero, primary, false)
+        forgetful = []
         highestTerm = max(highestTerm, term)
     }
 

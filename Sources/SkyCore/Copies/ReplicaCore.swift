@@ -86,6 +86,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     /// How far the members are at least, as the primary of the term `knownTerm` said.
     var known: [ReplicaID: UInt64] = [:]
     var knownTerm: UInt64 = 0
+    /// The members that had more when the primary was last heard, or have no copy: their promises do not count.
+    var forgetful: Set<ReplicaID> = []
     /// How many bytes the journal holds, where this is the primary.
     var held = 0
     /// The replicas that may keep a copy, and have no room for all of the journal.

@@ -55,7 +55,7 @@ extension Copies {
     }
 
     /// What each node in reach has, this one included.
-    private nonisolated func censuses() async -> [(keeper: Member, census: CoordinatorCensus)] {
+    nonisolated func censuses() async -> [(keeper: Member, census: CoordinatorCensus)] {
         var all = [(keeper: system.ownMember, census: await censusHere)]
         await withTaskGroup(of: (Member, CoordinatorCensus)?.self) { group in
             for member in system.members {
@@ -149,7 +149,8 @@ extension WaitingJobs {
         let voters = Set(copies.compactMap(\.replica))
         // Nodes of earlier versions say for themselves whether they are enough.
         let isKnown = voters.count == copies.count
-        let canDecide = isKnown ? furthest.resting.set.map { $0.isQuorum(voters) } : nil
+        let counted = voters.subtracting(furthest.resting.forgetful ?? [])
+        let canDecide = isKnown ? furthest.resting.set.map { $0.isQuorum(counted) } : nil
         self.init(
             node: furthest.resting.node, jobs: furthest.resting.jobs, keeper: furthest.keeper.name,
             address: furthest.keeper.address,

@@ -635,13 +635,16 @@ package actor Copies {
     func adopt(from node: String) async throws -> [AdoptedCopy] {
         var adopted: [AdoptedCopy] = []
         var isHere = system.name == node
+        let censuses = await censuses().map(\.census)
+        let open = censuses.reduce(into: Set()) { $0.formUnion($1.open) }
         var refusals: Set<String> = []
         for replica in replicas.values {
             guard let copy = await replica.adoptable, name(of: copy.primary) == node || "\(copy.primary)" == node else {
                 continue
             }
-            // Another machine may have its name by now, with an empty disk.
-            guard !isInReach(copy.primary) else {
+            // Another machine may have its name by now, with an empty disk, or it may have got an old disk back, and have none of its jobs.
+            let isKnown = censuses.contains { $0.replica == copy.primary }
+            guard !isInReach(copy.primary) || isKnown && !open.contains(replica.coordinator) else {
                 isHere = true
                 continue
             }
@@ -733,8 +736,9 @@ extension Copies {
                 RestingCoordinator(
                     coordinator: coordinator, node: had == book.own ? system.name : name(of: had),
                     jobs: counts[coordinator],
-                    isDecidable: core.record.set.isQuorum(Set(linked + [book.own])), position: core.record.position,
-                    set: core.record.set))
+                    isDecidable: core.record.set.isQuorum(Set(linked + [book.own]).subtracting(core.forgetful)),
+                    position: core.record.position, set: core.record.set,
+                    forgetful: core.forgetful.isEmpty ? nil : core.forgetful))
         }
         return resting
     }

@@ -160,6 +160,8 @@ package struct RestingCoordinator: Codable, Sendable {
     /// How far the copy is, and whom its node takes for the members; `nil` from nodes of earlier versions.
     var position: LogPosition?
     var set: ReplicaSet?
+    /// The replicas whose promises do not count, as the copy's node knows: their disks were put back, and have forgotten what they promised.
+    var forgetful: Set<ReplicaID>?
 }
 
 /// Jobs that are at no node now: the node that had them is lost, or waits for those with copies.

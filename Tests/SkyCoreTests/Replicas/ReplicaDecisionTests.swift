@@ -65,6 +65,30 @@ struct ReplicaDecisionTests {
         #expect(members(write(core.at(.seconds(5)) { $0.tick(available: []) })) == [own])
     }
 
+    @Test func `the promise of a member that had more does not count, until a primary is heard`() throws {
+        var core = core(promisedTo: others[0])
+        func hear(at time: Duration) {
+            let request = AppendRequest<SimulatedContent>(
+                term: 1, primary: others[0], previous: position, batches: [], head: position, acked: [others[1]: 7])
+            _ = core.at(time) { $0.receive(.append(request), ticket: 1) }
+        }
+        hear(at: .seconds(1))
+        var asked: [(ReplicaID, UInt64)] = []
+        var time = Duration.seconds(1)
+        while asked.isEmpty, time < .seconds(60) {
+            time += .seconds(1)
+            asked = calls(core.at(time) { $0.tick(available: []) })
+        }
+        let call = try #require(asked.first { $0.0 == others[1] }?.1)
+        let older = LogPosition(term: 1, number: 5, hash: 98)
+        _ = core.at(time) {
+            $0.replied(ReplicaReply(promised: 1, position: older, isGranted: true), from: others[1], call: call)
+        }
+        #expect(core.forgetful == [others[1]])
+        hear(at: time)
+        #expect(core.forgetful.isEmpty)
+    }
+
     @Test(arguments: [
         (
             ReplicaReply(
