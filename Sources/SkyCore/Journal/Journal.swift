@@ -73,6 +73,15 @@ package final class Journal: Sendable {
             path: folder.path + "/journal.sqlite", folder, limits, JournalBallast(folder: folder.path))
     }
 
+    /// Makes the journal of a coordinator that works beside the node's own.
+    ///
+    /// - Parameter ballast: that of all copies.
+    convenience init(
+        besideOwn folder: JournalFolder, limits: JournalLimits, ballast: JournalBallast
+    ) throws(JournalError) {
+        try self.init(path: folder.path + "/journal.sqlite", folder, limits, ballast)
+    }
+
     /// Opens a copy as the journal of a coordinator that works here from now on.
     ///
     /// - Parameter term: the term of the incarnation.

@@ -108,7 +108,7 @@ package actor Copies {
     func beginSpare(_ made: @Sendable (CoordinatorID) -> Void) async throws(JournalError) -> Replica {
         if let fault = copiesFolder.fault { throw JournalError(.inaccessible, fault) }
         let new = copiesFolder.placeOfNew()
-        let coordinator = try Copies.makeJournal(in: new, limits)
+        let coordinator = try Copies.makeJournal(in: new, limits, room.ballast)
         made(coordinator)
         let path = copiesFolder.place(of: coordinator)
         guard rename(new, path) == 0 else {
@@ -120,9 +120,9 @@ package actor Copies {
 
     /// Makes a journal, and closes it with its folder.
     private static func makeJournal(
-        in folder: String, _ limits: JournalLimits
+        in folder: String, _ limits: JournalLimits, _ ballast: JournalBallast
     ) throws(JournalError) -> CoordinatorID {
-        let journal = try Journal(in: JournalFolder(folder), limits: limits)
+        let journal = try Journal(besideOwn: JournalFolder(folder), limits: limits, ballast: ballast)
         defer { journal.end() }
         return journal.incarnation.coordinator
     }

@@ -1,3 +1,4 @@
+import Base
 import Fixtures
 import Foundation
 import Testing
@@ -83,6 +84,10 @@ import Transport
             let reason = copy?.reason ?? "none"
             let folder = bench.data.file("node2/copies/")
             #expect(copy?.node == "node2" && reason.contains(folder) && reason.contains("Not a directory"), "\(reason)")
+            // One beside the own one takes no room of its own that is kept free.
+            let beside = try await keeper.beginSpare { _ in }
+            let files = FolderEntry.all(in: bench.data.file("node1/copies/\(beside.coordinator)"))?.map(\.text) ?? []
+            #expect(files.contains("journal.sqlite") && !files.contains(JournalBallast.name), "\(files)")
             let spare = await #expect(throws: JournalError.self) {
                 try await nodes[1].copies?.keeper.beginSpare { _ in }
             }
