@@ -267,10 +267,13 @@ actor ReplicaStore {
     // MARK: - A whole copy
 
     private func append(_ request: SnapshotRequest<CopiedRows>) async throws(JournalError) {
+        if request.number == 0 {
+            removeNext()
+            try makeFolderAgain()
+        }
         guard case .copy(let folder, _) = place else {
             throw JournalError(.inaccessible, "a journal in use is not replaced")
         }
-        if request.number == 0 { removeNext() }
         if next == nil {
             guard request.number == 0 else { throw JournalError(.inaccessible, "the copy has to begin anew") }
             next = try Journal(copy: ReplicaStore.nextName, in: folder, limits: limits, ballast: room.ballast)
@@ -292,6 +295,13 @@ actor ReplicaStore {
     private func giveUpNext() {
         removeNext()
         room.end(anew: coordinator)
+    }
+
+    /// Somebody may have removed the folder with all that was in it.
+    private func makeFolderAgain() throws(JournalError) {
+        guard case .copy(let folder, let old) = place, access(folder.path, F_OK) != 0, errno == ENOENT else { return }
+        old?.end()
+        place = .copy(try JournalFolder(folder.path), nil)
     }
 
     private func removeNext() {

@@ -163,4 +163,25 @@ struct CopyDamageTests {
             await group.waitForAll()
         }
     }
+
+    @Test func `a copy whose folder was removed is made anew`() async throws {
+        let bench = Bench()
+        let store = try bench.store()
+        let primary = ReplicaID(rawValue: 5)
+        func copy(_ id: UInt64) async throws {
+            let part = SnapshotRequest.Part.page(
+                CopiedRows([.coordinator(bench.coordinator, secret: Data(count: 32))], ran: nil))
+            _ = try await store.perform(
+                .part(SnapshotRequest(term: 3, primary: primary, id: id, number: 0, part: part)), own: nil,
+                set: ReplicaSet(members: []), recent: nil)
+            _ = try await store.perform(
+                .finish(LogPosition(term: 3, number: id, hash: 1), ReplicaSet(members: [primary])), own: nil,
+                set: ReplicaSet(members: []), recent: nil)
+        }
+        try await copy(1)
+        try FileManager.default.removeItem(atPath: bench.folder)
+        try await copy(2)
+        #expect(try await store.record().record.position?.number == 2)
+        #expect(FileManager.default.fileExists(atPath: bench.path))
+    }
 }
