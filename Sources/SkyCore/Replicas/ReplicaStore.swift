@@ -195,6 +195,8 @@ actor ReplicaStore {
             if own == nil, !isOpening, write.needsRoom(hasCopy: true) { try await room.check() }
             let appended = try await append(batches, own, set, recent)
             room.note(appended.room.held, of: coordinator)
+            // It has caught up without the new copy that a lost primary began.
+            if next != nil { giveUpNext() }
             // What was deleted in a copy is given back as it is in the journal.
             if own == nil, appended.mayShrink { try? await journal?.shrink() }
             return appended

@@ -136,5 +136,8 @@ struct CopyRoomTests {
         try await part(0, [submitted])
         #expect(access(next, F_OK) == 0)
         #expect(try await store.record().record.position == deletion.position, "the old one is still there")
+        // The primary that began it is lost, and the old one has all that the next one has.
+        try await append(LogBatch<CopiedRows>(after: deletion.position, term: 3, content: nil), in: 3)
+        #expect(access(next, F_OK) != 0)
     }
 }
