@@ -598,7 +598,7 @@ package distributed actor Coordinator: ClusterActor {
     }
 
     func unknown(_ job: JobID) -> RemoteError {
-        let lost = members.lost(at: actorSystem.now).filter { $0.name != actorSystem.name }
+        let lost = members.lost(from: actorSystem)
         let reason = lost.isEmpty ? "" : "\(RemoteError.outOfReach): \(LostMember.words(lost))"
         return RemoteError(.failed, "\(RemoteError.unknownJob) \(job)\(reason)")
     }

@@ -30,8 +30,10 @@ final class MembershipHistory: Sendable {
         latch?.open()
     }
 
-    /// The nodes that were lost and are not back.
-    func lost(at uptime: Duration) -> [LostMember] { state.withLockedValue { $0.log.lost(at: uptime) } }
+    /// The nodes that were lost and are not back. Another one of this machine is not missed while this one is there.
+    func lost(from system: ClusterSystem) -> [LostMember] {
+        state.withLockedValue { $0.log.lost(at: system.now) }.filter { $0.name != system.name }
+    }
 
     /// The changes since the number in the request. Waits where there are none yet.
     func page(_ request: MembershipRequest, of system: ClusterSystem) async -> MembershipPage {
@@ -39,14 +41,14 @@ final class MembershipHistory: Sendable {
         if request.from == next {
             await latch.wait(atMost: min(max(.zero, request.patience), MembershipHistory.patienceLimit))
         }
-        let own = system.ownMember
+        let (own, lost) = (system.ownMember, lost(from: system))
         // The log is not copied: a change that came meanwhile would have to copy it, too.
         return state.withLockedValue { state in
             let entries = request.from.flatMap { state.log.entries(from: $0) }
             return MembershipPage(
                 members: entries == nil ? [own] + state.log.members.values : nil, entries: entries ?? [],
                 next: state.log.nextNumber, time: WallClock.milliseconds, uptime: system.now,
-                lost: entries == nil ? state.log.lost(at: system.now).filter { $0.name != own.name } : nil)
+                lost: entries == nil ? lost : nil)
         }
     }
 }

@@ -49,7 +49,7 @@ extension Copies {
     /// Whether a coordinator of which there are copies works at no node in reach, so that its jobs are nowhere for now.
     nonisolated func isAnyUnopened() async -> Bool {
         let all = await censuses()
-        let open = all.reduce(into: Set()) { $0.formUnion($1.census.open) }
+        let open = all.open
         return !WaitingJobs.all(in: all).isEmpty
             || all.contains { $0.census.resting == nil && !$0.census.kept.isSubset(of: open) }
     }
@@ -113,13 +113,18 @@ extension Copies {
     nonisolated var takeOverTime: Duration { min(policy.adoptAfter + .seconds(3), .seconds(12)) }
 }
 
+extension [(keeper: Member, census: CoordinatorCensus)] {
+    /// The coordinators that work at any of the nodes.
+    var open: Set<CoordinatorID> { reduce(into: []) { $0.formUnion($1.census.open) } }
+}
+
 extension WaitingJobs {
     private typealias Copy = (keeper: Member, replica: ReplicaID?, resting: RestingCoordinator)
 
     /// The jobs of all coordinators that are kept somewhere and work nowhere, in the order of their nodes' names: together where the same
     /// is to be done about them.
     static func all(in censuses: [(keeper: Member, census: CoordinatorCensus)]) -> [WaitingJobs] {
-        let open = censuses.reduce(into: Set()) { $0.formUnion($1.census.open) }
+        let open = censuses.open
         var copies: [CoordinatorID: [Copy]] = [:]
         for (keeper, census) in censuses {
             for resting in census.resting ?? [] where !open.contains(resting.coordinator) {

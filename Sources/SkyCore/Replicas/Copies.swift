@@ -635,15 +635,15 @@ package actor Copies {
     func adopt(from node: String) async throws -> [AdoptedCopy] {
         var adopted: [AdoptedCopy] = []
         var isHere = system.name == node
-        let censuses = await censuses().map(\.census)
-        let open = censuses.reduce(into: Set()) { $0.formUnion($1.open) }
+        let censuses = await censuses()
+        let open = censuses.open
         var refusals: Set<String> = []
         for replica in replicas.values {
             guard let copy = await replica.adoptable, name(of: copy.primary) == node || "\(copy.primary)" == node else {
                 continue
             }
             // Another machine may have its name by now, with an empty disk, or it may have got an old disk back, and have none of its jobs.
-            let isKnown = censuses.contains { $0.replica == copy.primary }
+            let isKnown = censuses.contains { $0.census.replica == copy.primary }
             guard !isInReach(copy.primary) || isKnown && !open.contains(replica.coordinator) else {
                 isHere = true
                 continue

@@ -77,7 +77,10 @@ struct KnownJobs: Sendable {
     private let unopened: [WaitingJobs]
 
     /// Whether these are all jobs that there are.
-    var isComplete: Bool { missing.isEmpty && waiting.isEmpty && lost.isEmpty }
+    var isComplete: Bool { !isAwaited && lost.isEmpty }
+
+    /// Whether jobs are missing that can be waited for, unlike those that only a lost node has.
+    private var isAwaited: Bool { !missing.isEmpty || !waiting.isEmpty }
 
     /// What is missing, a line for each node, with what to do.
     var lines: [String] {
@@ -141,7 +144,7 @@ struct KnownJobs: Sendable {
     /// a lost node has is not seen by whoever wants to delete it.
     func findForSure(_ text: String) throws -> Entry {
         let entry = try find(text)
-        guard missing.isEmpty && waiting.isEmpty || text.lowercased() == entry.job.id.description else {
+        guard !isAwaited || text.lowercased() == entry.job.id.description else {
             throw CommandFailure(
                 .noCluster,
                 "other jobs may begin with \(PrintableText.of(text)), too: \(lines.joined(separator: "; ")); name the job by "
@@ -155,7 +158,7 @@ struct KnownJobs: Sendable {
     ///
     /// - Throws: `JobUnknownNow` where it may be one of those that are missing.
     func checkIsNewestKnown(_ words: String) throws {
-        guard !missing.isEmpty || !waiting.isEmpty else { return }
+        guard isAwaited else { return }
         throw JobUnknownNow(
             message: "\(words), name the job by its id: \(lines.joined(separator: "; "))", needsWord: needsWord)
     }
@@ -164,7 +167,7 @@ struct KnownJobs: Sendable {
     func check(_ words: String) throws {
         guard !isComplete else { return }
         let message = "\(words); \(lines.joined(separator: "; "))"
-        if missing.isEmpty, waiting.isEmpty, lostAge > KnownJobs.returnTime {
+        if !isAwaited, lostAge > KnownJobs.returnTime {
             throw CommandFailure(.noCluster, message)
         }
         throw JobUnknownNow(message: message, needsWord: needsWord)
