@@ -22,9 +22,8 @@ extension Journal {
     /// - Parameter cursor: 0 for the first page.
     /// - Returns: the page, and where the next one begins; `nil` after the last.
     func page(from cursor: UInt64) async throws(JournalError) -> (page: CopiedRows, next: UInt64?) {
-        let (coordinator, secret) = (incarnation.coordinator, secret)
-        return try await read { database in
-            var rows: [JournalRow] = cursor == 0 ? [.coordinator(coordinator, secret: Data(secret))] : []
+        try await read { database in
+            var rows = cursor == 0 ? try Journal.identity(database) : []
             var (cursor, bytes) = (cursor as UInt64?, 0)
             while let place = cursor, rows.count < Journal.pageLimit.rows, bytes < Journal.pageLimit.bytes {
                 guard let table = CopiedTable(rawValue: place >> Journal.cursorBits) else { break }
@@ -111,6 +110,14 @@ extension Journal {
         // A damaged column may hold anything.
         let payload = try DatabaseValue.fetchOne(statement, arguments: [key(job), task]) ?? .null
         return Data.fromDatabaseValue(payload).map { ByteBuffer(data: $0) }
+    }
+
+    /// Whose journal it is, as it is stored: a copy of which pages are read has no incarnation. An earlier version stored no secret.
+    private static func identity(_ database: Database) throws -> [JournalRow] {
+        let row = try Row.fetchOne(database, sql: "SELECT id, secret FROM coordinator")
+        guard let row, let id = Int64.fromDatabaseValue(row["id"]), let secret = Data.fromDatabaseValue(row["secret"])
+        else { return [] }
+        return [.coordinator(CoordinatorID(rawValue: UInt64(bitPattern: id)), secret: secret)]
     }
 
     /// Notes whose journal a copy is.

@@ -283,6 +283,9 @@ actor ReplicaStore {
         guard let next else { return }
         func append(_ content: CopiedRows) async throws(JournalError) {
             let (rows, ran) = try content.rows()
+            for case .coordinator(let named, _) in rows where named != coordinator {
+                throw JournalError(.damaged, "what came is of the journal of another coordinator")
+            }
             let appended = try await next.append(rows, ran: ran)
             if appended.room.held > held { room.note(appended.room.held, of: coordinator) }
         }

@@ -46,17 +46,14 @@ struct CopyDamageTests {
     }
 
     /// Makes a copy of some megabytes, and a promise about it.
-    private func fill(_ bench: borrowing Bench) async throws {
+    private func fill(_ bench: borrowing Bench, _ page: CopiedRows? = nil) async throws {
         let store = try bench.store()
         let primary = ReplicaID(rawValue: 5)
-        let parts: [SnapshotRequest<CopiedRows>.Part] = [
-            .page(CopiedRows([.coordinator(bench.coordinator, secret: Data(count: 32))] + rows(0..<500), ran: nil))
-        ]
-        for (number, part) in parts.enumerated() {
-            _ = try await store.perform(
-                .part(SnapshotRequest(term: 3, primary: primary, id: 1, number: UInt64(number), part: part)), own: nil,
-                set: ReplicaSet(members: []), recent: nil)
-        }
+        let page =
+            page ?? CopiedRows([.coordinator(bench.coordinator, secret: Data(count: 32))] + rows(0..<500), ran: nil)
+        _ = try await store.perform(
+            .part(SnapshotRequest(term: 3, primary: primary, id: 1, number: 0, part: .page(page))), own: nil,
+            set: ReplicaSet(members: []), recent: nil)
         _ = try await store.perform(
             .finish(LogPosition(term: 3, number: 9, hash: 1), ReplicaSet(members: [primary])), own: nil,
             set: ReplicaSet(members: []), recent: nil)
@@ -117,6 +114,22 @@ struct CopyDamageTests {
         try await fill(bench)
         let kept = ScratchFolder.names(in: bench.data.path + "/copies").filter { $0.hasPrefix("damaged-") }
         #expect(kept.contains { $0.hasSuffix(".sqlite") }, "\(kept)")
+    }
+
+    @Test func `a copy that is made of another copy is of the same coordinator, and another's page is refused`()
+        async throws
+    {
+        let bench = Bench()
+        try await fill(bench)
+        // A primary reads pages of its copy before its coordinator has opened it.
+        let page = try await bench.store().page(from: 0).page
+        let second = Bench()
+        try await fill(second, page)
+        let store = try second.store()
+        #expect(await store.damage == nil)
+        #expect(try await store.page(from: 0).page == page)
+        let foreign = CopiedRows([.coordinator(CoordinatorID(rawValue: 0), secret: Data())], ran: nil)
+        await #expect(throws: JournalError.self) { try await fill(Bench(), foreign) }
     }
 
     @Test(arguments: [Damage.header, .page, .row, .truncated, .emptied, .folder])
