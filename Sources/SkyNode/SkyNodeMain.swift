@@ -4,6 +4,7 @@ import CLinux
 import Dispatch
 import Glibc
 import NIOCore
+import NIOPosix
 import Sky
 import SkyCore
 import Transport
@@ -65,9 +66,12 @@ enum SkyNodeMain {
         try WorkerCommand.enterSandbox(arguments.dropFirst())
     }
 
-    /// Checks the limits of `ulimit`. Help and the version need little, and a worker has the limits of its daemon.
+    /// Checks the limits of `ulimit` and the like. Help and the version need little but threads, and a worker has the limits of its
+    /// daemon, beside which it may get no more threads.
     private static func checkLimits() throws {
-        guard let command = CommandLine.arguments.dropFirst().first, !command.hasPrefix("-"),
+        let command = CommandLine.arguments.dropFirst().first
+        try ProcessLimits.checkThreads(processors: Defaults.slots, isWorker: command == WorkerArguments.command)
+        guard let command, !command.hasPrefix("-"),
             ![WorkerArguments.command, VersionCommand._commandName].contains(command)
         else { return }
         let nodes = [ServeCommand._commandName, ScanCommand._commandName, SimulateCommand._commandName]
@@ -118,6 +122,8 @@ enum SkyNodeMain {
         NIOSingletons.blockingPoolThreadCountSuggestion = processors
         // Each thread wakes up for its own links. A cluster's calls do not fill one, and a daemon has little else to do.
         NIOSingletons.groupLoopCountSuggestion = isDaemon ? max(1, min(4, processors / 2)) : processors
+        // NIO starts them when they are first needed, and traps where there are no threads left then: its workers may have them all.
+        if isDaemon { _ = (MultiThreadedEventLoopGroup.singleton, NIOThreadPool.singleton) }
     }
 
     /// Says what went wrong, in one line, and gives the exit code.

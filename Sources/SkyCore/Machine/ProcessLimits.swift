@@ -11,6 +11,56 @@ package enum ProcessLimits {
         setrlimit(__rlimit_resource_t(resource.rawValue), &wanted)
     }
 
+    /// Checks before there are threads that as many may be started as `processors` need. Not only `ulimit -u` limits them, and all
+    /// processes of a person or of a control group count, so it starts as many: where one is refused, libdispatch waits for ever,
+    /// and NIO traps.
+    ///
+    /// It also gives threads the stacks that they need, where `ulimit -s` allows less.
+    ///
+    /// - Throws: `SkyError` naming what may limit them, and how many are needed.
+    package static func checkThreads(processors: Int, isWorker: Bool) throws(SkyError) {
+        if current(RLIMIT_STACK).rlim_cur < workerStack { setThreadStacks(to: workerStack) }
+        // With two processors, a worker has 8 threads at most, and a daemon in a soak 17.
+        let needed = isWorker ? 6 + processors : 10 + 4 * processors
+        let started = startThreads(needed)
+        guard started == needed else {
+            throw SkyError(
+                .badInput,
+                "only \(started) threads can be started now, and \(needed) are needed: look at ulimit -u, "
+                    + "TasksMax of the service, pids.max of the control group, and free memory")
+        }
+    }
+
+    /// Starts `count` threads that live at the same time, and ends them. Returns how many there were.
+    private static func startThreads(_ count: Int) -> Int {
+        var (gate, attributes) = (pthread_mutex_t(), pthread_attr_t())
+        pthread_mutex_init(&gate, nil)
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, 64 << 10)
+        var threads: [pthread_t] = []
+        withUnsafeMutablePointer(to: &gate) { gate in
+            pthread_mutex_lock(gate)
+            while threads.count < count {
+                var thread = pthread_t()
+                let status = pthread_create(
+                    &thread, &attributes,
+                    { gate in
+                        guard let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self) else { return nil }
+                        pthread_mutex_lock(gate)
+                        pthread_mutex_unlock(gate)
+                        return nil
+                    }, gate)
+                guard status == 0 else { break }
+                threads.append(thread)
+            }
+            pthread_mutex_unlock(gate)
+            for thread in threads { pthread_join(thread, nil) }
+        }
+        pthread_attr_destroy(&attributes)
+        pthread_mutex_destroy(&gate)
+        return threads.count
+    }
+
     /// Checks before there are many threads that this process may have what a command needs in any case. NIO and the Swift runtime
     /// trap where they get no descriptor, thread or memory. The limit of open files is raised if this process may do that.
     ///
