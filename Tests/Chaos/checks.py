@@ -162,15 +162,27 @@ def crashes(hosts: Hosts, seen: dict[str, int]) -> list[str]:
     return wrong
 
 
-def sample(hosts: Hosts, number: int, samples: dict[tuple[str, int], list[Sample]]) -> None:
-    """Notes what each daemon holds."""
+def memory(hosts: Hosts) -> dict[str, int]:
+    """How many bytes each daemon holds in memory."""
+    held = {}
     for name, process in hosts.daemons().items():
         try:
-            pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+            held[name] = int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return held
+
+
+def sample(hosts: Hosts, number: int, samples: dict[tuple[str, int], list[Sample]]) -> None:
+    """Notes what each daemon holds."""
+    held = memory(hosts)
+    for name, process in hosts.daemons().items():
+        try:
             files = len(os.listdir(f"/proc/{process}/fd"))
         except (FileNotFoundError, ProcessLookupError):
             continue
-        samples.setdefault((name, process), []).append(Sample(number, pages * os.sysconf("SC_PAGESIZE"), files))
+        if name in held:
+            samples.setdefault((name, process), []).append(Sample(number, held[name], files))
 
 
 def growth(samples: dict[tuple[str, int], list[Sample]]) -> tuple[int, list[str]]:

@@ -47,8 +47,12 @@ RECOVERY = 150.0
 AFTERMATH = 60.0
 # A job that has ended is kept at least so long.
 KEPT = 60.0
-# More than a copy's beginning, or what is on its way when the bound is met, may take beyond the bound.
+# More than what is on its way when the bound is met may take beyond it. A copy that begins at a node that is full takes more, until
+# the others have heard that their shares are smaller, and have deleted old jobs.
 SLACK = 1.15
+SHRINKS_WITHIN = 60.0
+# A node that has had nothing to do for a minute gives back what it held for the next job.
+TRIMS_WITHIN = 80.0
 CATALOGUE = "csv"
 KINDS = GROUPS | NAMED
 LENGTHS = {"kill": (1, 20), "freeze": (2, 40), "damage": (2, 10), "off": (5, 120)}
@@ -136,8 +140,10 @@ class Run:
         self.incomplete_since: float | None = None
         self.longest_incomplete = 0.0
         self.fullest = 0.0
-        # Nodes that kept more than they may in this round.
-        self.overfull: set[str] = set()
+        # Since when nodes keep more than they may.
+        self.overfull: dict[str, float] = {}
+        self.longest_overfull = 0.0
+        self.most_memory = 0
         self.number_of_faults = 0
         self.rest = threading.Event()
         self.samples: dict = {}
@@ -195,7 +201,6 @@ class Run:
         with self.lock:
             self.faults = [(began + fault.start, began + fault.end, fault) for fault in faults]
         self.rest.clear()
-        self.overfull.clear()
         before = self.counts.copy()
         execution = Execution(self.hosts, faults, lambda _: None)
         threads = [threading.Thread(target=self.live, args=(person, number)) for person in self.people]
@@ -217,7 +222,13 @@ class Run:
         settled = self.settle(execution)
         for wrong in checks.orphans(self.hosts, SLOTS) + checks.crashes(self.hosts, self.seen_logs):
             self.problem(wrong)
+        # What nodes hold now depends on the last jobs; what they hold at rest must not grow.
+        busy = checks.memory(self.hosts)
+        self.most_memory = max([self.most_memory, *busy.values()])
+        time.sleep(TRIMS_WITHIN)
         checks.sample(self.hosts, number, self.samples)
+        resting = checks.memory(self.hosts)
+        print(f"round {number}: memory {', '.join(f'{name} {busy[name] >> 20} to {resting.get(name, 0) >> 20} MiB' for name in busy)}")
         did = ", ".join(f"{count - before[what]} {what}" for what, count in sorted(self.counts.items()))
         print(f"round {number}: {did}; all ended {settled:.0f} s after; fullest {self.fullest:.0%}", flush=True)
 
@@ -473,9 +484,14 @@ class Run:
             if "node" in node and node.get("limit"):
                 share = (node["bytes"] + node.get("otherCopiesBytes", 0)) / LIMIT
                 self.fullest = max(self.fullest, share)
-                if share > SLACK and node["node"] not in self.overfull:
-                    self.overfull.add(node["node"])
-                    self.problem(f"{node['node']} keeps {share:.0%} of what it may: {line}")
+                name, now = node["node"], time.monotonic()
+                if share <= SLACK:
+                    self.overfull.pop(name, None)
+                    continue
+                lasted = now - self.overfull.setdefault(name, now)
+                if lasted > SHRINKS_WITHIN and self.longest_overfull <= SHRINKS_WITHIN:
+                    self.problem(f"{name} has kept {share:.0%} of what it may for {lasted:.0f} s: {line}")
+                self.longest_overfull = max(self.longest_overfull, lasted)
 
     def command(self, person: Person, host: str, *words: object) -> tuple[int, str, str]:
         command = self.hosts.on(host, self.hosts.program, *words, "--cluster-key", person.credential)
@@ -504,6 +520,8 @@ class Run:
             print(f"| {what} | {count} |")
         print(f"| faults | {self.number_of_faults} |")
         print(f"| fullest node | {self.fullest:.0%} of 60 MB |")
+        print(f"| longest time above {SLACK:.0%} | {self.longest_overfull:.0f} s |")
+        print(f"| most memory of a busy node | {self.most_memory >> 20} MiB |")
         print(f"| longest until a refused submission was taken | {self.longest_refusal:.0f} s |")
         print(f"| longest time without a complete list | {self.longest_incomplete:.0f} s |")
         for said, count in self.refusals.most_common():
