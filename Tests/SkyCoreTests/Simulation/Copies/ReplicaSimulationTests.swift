@@ -122,6 +122,10 @@ extension SimulatedReplicas {
             hosts[host].slowUntil = .zero
         }
         run(until: now + .seconds(30))
+        if waitsForRoom {
+            makeRoom()
+            run(until: now + .seconds(30))
+        }
         isCalm = true
         run(until: now + .seconds(10))
         guard violations.isEmpty else { return }
@@ -134,6 +138,13 @@ extension SimulatedReplicas {
 }
 
 extension SimulatedReplicas {
+    /// Whether a journal's members are no majority without those whose disks are lost or full: somebody has to make room.
+    private var waitsForRoom: Bool {
+        guard let set = hosts.first(where: { $0.process?.isOpen == true })?.disk.record.set else { return false }
+        let usable = set.everyone.filter { replica in host(of: replica).map { !hosts[$0].isShort } ?? false }
+        return !set.isQuorum(Set(usable))
+    }
+
     /// A line for each host.
     var summary: String {
         func name(_ replica: ReplicaID) -> String { host(of: replica).map { "host\($0)" } ?? "gone" }

@@ -74,8 +74,7 @@ extension SimulatedReplicas {
     /// are back, there are as many copies as before.
     mutating func spendNight() {
         guard violations.isEmpty else { return }
-        // Somebody has made room.
-        for host in hosts.indices { hosts[host].isShort = false }
+        makeRoom()
         run(until: now + .seconds(60))
         let order = hosts.indices.shuffled(using: &random)
         let gap = [0...50, 100...3000, 2000...20_000][Int.random(in: 0..<3, using: &random)]

@@ -215,7 +215,9 @@ extension SimulatedReplicas {
 
     private mutating func propose() {
         // Now and then nothing happens for a while, and the calls come more seldom.
-        schedule(.proposed, after: mayFail && chance(1) ? delay(12_000...30_000) : delay(10...400))
+        // Once nothing fails any more, there is only to be seen that somebody stores.
+        let pause = mayFail ? delay(chance(1) ? 12_000...30_000 : 10...400) : delay(100...2000)
+        schedule(.proposed, after: pause)
         for host in hosts.indices where hosts[host].process?.isOpen == true {
             lastValue += 1
             let jobs = hosts[host].disk.rows.jobs

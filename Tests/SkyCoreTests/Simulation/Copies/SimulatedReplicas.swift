@@ -146,6 +146,9 @@ struct SimulatedReplicas {
 
     func host(of replica: ReplicaID) -> Int? { hosts.firstIndex { $0.disk.id == replica } }
 
+    /// Somebody removes other files from all disks.
+    mutating func makeRoom() { for host in hosts.indices { hosts[host].isShort = false } }
+
     func arrives(from: Int, to: Int) -> Bool { cuts[[from, to]].map { $0 <= now } ?? true }
 
     // MARK: - Checks
