@@ -13,7 +13,8 @@ struct SimulatedReplicas {
     typealias Core = ReplicaCore<SimulatedContent>
     typealias Batch = LogBatch<SimulatedContent>
 
-    enum Happening {
+    /// Indirect because the heap of events moves them.
+    indirect enum Happening {
         case ticked(Int, process: Int)
         case arrived(ReplicaRequest<SimulatedContent>, from: Int, call: UInt64, process: Int, to: ReplicaID)
         case answered(ReplicaReply, by: ReplicaID, call: UInt64, to: Int, process: Int)
