@@ -38,7 +38,7 @@ package final class Node: Sendable {
     private let slots: Int
     /// The revocations that the operator has named.
     private let given: Revocations
-    private let pixels: (store: PixelStore, actor: PixelActor)
+    private let tools: NodeTools
     /// The files that commands have sent to the node; `nil` where the node has no folder.
     private let inputs: (store: InputStore, actor: InputActor)?
 
@@ -68,10 +68,6 @@ package final class Node: Sendable {
         }
         given = settings.revocations
         let logger = settings.cluster.logger
-        let store = PixelStore(limit: settings.pixelCache, system: system)
-        pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
-            (store, PixelActor(actorSystem: system) { await store.serve($0) })
-        }
         var settings = settings
         let sent = journal.folderPath.flatMap { InputStore(in: $0, limit: journal.limits.bytes, logger: logger) }
         inputs = sent.map { store in
@@ -79,15 +75,19 @@ package final class Node: Sendable {
         }
         settings.reads.inputs = sent?.folder
         let workers = workers ?? Node.workers(settings)
-        workers.setPixels(store)
-        self.workers = workers
+        let tools = JobKinds.tools(
+            NodeToolSite(system: system, memory: settings.toolMemory) { [workers] task, timeLimit in
+                await workers.perform(task, timeLimit: timeLimit).end
+            })
+        workers.setTools(tools)
+        (self.workers, self.tools) = (workers, tools)
         let (drains, drained) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
         self.drains = drains
         scan = ClusterSystem.withActorName(ScanActor.wellKnownName) {
             ScanActor(
                 slots: settings.slots,
                 runner: TaskRunner(
-                    workers: workers, holder: NodeLabel(id: system.node, name: system.name), pixels: store,
+                    workers: workers, holder: NodeLabel(id: system.node, name: system.name), tools: tools,
                     allowsCrash: settings.allowsCrash, slowness: settings.slowness),
                 actorSystem: system, drained: { drained.yield($0) })
         }
@@ -121,7 +121,6 @@ package final class Node: Sendable {
         }
         try revocations.keeper.load()
         await revoke(given)
-        await pixels.store.setReader { [workers] in await workers.part($0) }
         await inputs?.store.setNeeded { [weak self] in await self?.neededInputs ?? [] }
         guard let copies else {
             try await coordinator.whenLocal {
@@ -556,7 +555,7 @@ package final class Node: Sendable {
                 fetches: done.3)
             guard plan.isDue(activity, now: system.now) else { continue }
             await workers.endIdleWorkers()
-            await pixels.store.removeParts()
+            await tools.trim()
             await coordinator.whenLocal { await $0.trim() }
             try? await NIOThreadPool.singleton.runIfActive { SpareMemory.giveBack() }
         }

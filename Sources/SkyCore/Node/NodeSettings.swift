@@ -13,8 +13,8 @@ package struct NodeSettings: Sendable {
     package var controlGroups: ControlGroups?
     /// What worker processes may read.
     package var reads = ReadPolicy()
-    /// How many bytes of pixels are kept, both from other nodes and for them.
-    package var pixelCache = PixelStore.usualLimit
+    /// How many bytes each tool of its kinds of jobs may hold for further tasks; `nil` for as many as it holds usually.
+    package var toolMemory: Int?
     package var retention = JobRetention()
     /// How copies of the coordinator's journal are kept. None are kept of a journal in memory.
     package var copies = CopyPolicy()

@@ -1,7 +1,7 @@
 import Distributed
 import NIOCore
 import Sky
-package import Transport
+import Transport
 
 /// The part of a node that moves pixels. It reads parts of this node's files for other nodes, and gets parts of other
 /// nodes' files for this node's workers. In both cases it keeps parts for the next request, up to a number of bytes.
@@ -20,8 +20,8 @@ package actor PixelStore {
     private var underWay: [Errand: Task<PixelReply, Never>] = [:]
     private var readers = Permits(PixelStore.readerLimit)
     private var askers = Permits(PixelStore.askerLimit)
-    /// Reads a part of one of this node's files; `nil` while nothing does.
-    private var reader: (@Sendable (PixelRequest) async -> PixelReply)?
+    /// Reads a part of one of this node's files; `nil` where nothing does.
+    private let reader: (@Sendable (PixelRequest) async -> PixelReply)?
     /// The files that its workers could not open most recently.
     private var absent: [PixelFile] = []
 
@@ -37,15 +37,13 @@ package actor PixelStore {
     package static var usualLimit: Int { min(largestUsualLimit, Int(clamping: MachineMemory.total / 16)) }
     package static let largestUsualLimit = 128 << 20
 
-    package init(limit: Int, system: ClusterSystem) {
-        self.system = system
+    /// - Parameter reader: reads a part of one of this node's files; `nil` where this node reads none.
+    init(limit: Int, system: ClusterSystem, reader: (@Sendable (PixelRequest) async -> PixelReply)? = nil) {
+        (self.system, self.reader) = (system, reader)
         keepsParts = limit > 0
         // Only a few other nodes ask for the same part, and they do so soon after each other.
         caches = [.ownWorkers: TileCache(limit: limit), .others: TileCache(limit: limit / 8)]
     }
-
-    /// Sets what reads a part of one of this node's files. Before this is called, this node reads no files.
-    func setReader(_ reader: @escaping @Sendable (PixelRequest) async -> PixelReply) { self.reader = reader }
 
     /// Removes the parts of images that it keeps.
     func removeParts() {

@@ -18,11 +18,14 @@ package protocol JobKind: Sendable {
     static var events: [any KindEvent.Type] { get }
     /// What a client may fetch from a job that has ended: methods of the `Coordinator`.
     static var methods: [Method] { get }
+    /// What its work needs in each node's daemon.
+    static var tools: [any NodeTool.Type] { get }
 }
 
 extension JobKind {
     package static var events: [any KindEvent.Type] { [] }
     package static var methods: [Method] { [] }
+    package static var tools: [any NodeTool.Type] { [] }
 }
 
 /// What a job is asked to do. Journals keep it and later versions read it, so a property that is added must be optional.
@@ -66,7 +69,7 @@ package protocol KindWork: Codable, Sendable {
     /// The process in which the work is done.
     var place: WorkPlace { get }
     /// Fetches what the work will need, while the work waits for a slot.
-    func lookAhead(_ pixels: PixelStore) async
+    func lookAhead(_ tools: NodeTools) async
 }
 
 extension KindWork {
@@ -74,7 +77,7 @@ extension KindWork {
 
     package var isSmall: Bool { false }
 
-    package func lookAhead(_ pixels: PixelStore) async {}
+    package func lookAhead(_ tools: NodeTools) async {}
 }
 
 /// The process in which work is done.

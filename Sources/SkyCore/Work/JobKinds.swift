@@ -12,6 +12,7 @@ package struct JobKinds: Sendable {
     private var events: [String: Make<any KindEvent>] = [:]
     /// The methods by which clients fetch the results of jobs of all kinds.
     private var methods: [Method] = []
+    private var tools: [any NodeTool.Type] = []
 
     init(_ kinds: [any JobKind.Type]) { add(kinds) }
 
@@ -22,6 +23,7 @@ package struct JobKinds: Sendable {
             for type in kind.results { add(result: type) }
             for type in kind.events { add(event: type) }
             methods += kind.methods
+            tools += kind.tools
         }
     }
 
@@ -53,6 +55,11 @@ package struct JobKinds: Sendable {
 
     /// The methods by which clients fetch the results of jobs of the built-in kinds.
     static var methods: [Method] { known.methods }
+
+    /// Makes the tools of a node that the kinds name.
+    static func tools(_ site: NodeToolSite) -> NodeTools {
+        NodeTools((known.tools + added.withLockedValue { $0.tools }).map { $0.init(site) })
+    }
 
     static func request(from decoder: any Decoder) throws -> any KindRequest {
         try made(from: decoder) { name in known.requests[name] ?? added.withLockedValue { $0.requests[name] } }

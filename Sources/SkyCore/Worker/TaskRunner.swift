@@ -13,14 +13,13 @@ package struct TaskRunner: Sendable {
     private let slowness: Int
     /// The label that says where the files are that are found here; `nil` if this node does not read them for others.
     private let holder: NodeLabel?
-    /// Where pixels come from that this node does not have.
-    private let pixels: PixelStore?
+    private let tools: NodeTools
 
     package init(
-        workers: WorkerPool, holder: NodeLabel? = nil, pixels: PixelStore? = nil, allowsCrash: Bool,
+        workers: WorkerPool, holder: NodeLabel? = nil, tools: NodeTools = NodeTools(), allowsCrash: Bool,
         slowness: Int = 1
     ) {
-        (self.holder, self.pixels) = (holder, pixels)
+        (self.holder, self.tools) = (holder, tools)
         self.slowness = slowness
         self.workers = workers
         self.allowsCrash = allowsCrash
@@ -29,9 +28,9 @@ package struct TaskRunner: Sendable {
     /// Fetches what an attempt will need, while the attempt waits for a slot.
     func lookAhead(_ request: RunRequest) {
         let work = request.task.work.value
-        guard let pixels, case .worker = work.place else { return }
-        // Nobody waits for this task. It ends with its requests, which the pixel store owns and each of which has a time limit.
-        Task { await work.lookAhead(pixels) }
+        guard case .worker = work.place else { return }
+        // Nobody waits for this task. It ends with its requests, each of which has a time limit.
+        Task { [tools] in await work.lookAhead(tools) }
     }
 
     /// The outcome of an attempt that takes no time; `nil` for any other attempt.

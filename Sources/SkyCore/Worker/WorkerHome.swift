@@ -11,8 +11,8 @@ final class WorkerHome: Sendable {
     private struct Reception {
         var system: ClusterSystem
         var listener: WorkerListener
-        /// This reference is needed because an actor system does not keep its actors alive.
-        var pixels: PixelActor
+        /// An actor system does not keep its actors alive.
+        var actors: [any ClusterActor]
     }
 
     private let folder: WorkerFolder
@@ -37,9 +37,9 @@ final class WorkerHome: Sendable {
     /// How long a worker may take to start and to say hello.
     static let startLimit = Duration.seconds(20)
 
-    /// - Parameter pixels: where the workers get parts of images that this node cannot open.
+    /// - Parameter tools: the node's tools, for what workers reach of them.
     /// - Throws: `SkyError` if there is no folder to be had.
-    init(pixels: @escaping @Sendable () -> PixelStore?, logger: Logger) throws {
+    init(tools: @escaping @Sendable () async -> NodeTools, logger: Logger) throws {
         self.logger = logger
         folder = try WorkerFolder()
         socket = folder.path("socket")
@@ -51,14 +51,10 @@ final class WorkerHome: Sendable {
         settings.logger = logger
         opening = Task { [settings, isListening] in
             let system = ClusterSystem(settings)
-            let pixels = ClusterSystem.withActorName(PixelActor.wellKnownName) {
-                PixelActor(actorSystem: system) { request in
-                    await pixels()?.fetch(request) ?? .unavailable("this node asks no others for pixels")
-                }
-            }
+            let actors = await tools().actorsForWorkers(in: system)
             try await system.start()
             isListening.open()
-            return Reception(system: system, listener: WorkerListener(system), pixels: pixels)
+            return Reception(system: system, listener: WorkerListener(system), actors: actors)
         }
     }
 

@@ -30,8 +30,9 @@ package actor WorkerPool {
     private let executable: String
     private let memory: UInt64
     private let logger: Logger
-    /// Where workers get parts of images that this node cannot open; `nil` until the node gives it.
-    private let pixels = NIOLockedValueBox<PixelStore?>(nil)
+    /// The node's tools, of which workers reach some actors. They may come after the first workers are begun.
+    private let tools = NIOLockedValueBox(NodeTools())
+    private let hasTools = Latch()
     /// Where workers get control groups; `nil` if they stay in this process's group.
     private let groups: ControlGroups?
     private let readPolicy: ReadPolicy
@@ -67,8 +68,11 @@ package actor WorkerPool {
         self.logger = logger
     }
 
-    /// Says where workers get parts of images that this node cannot open.
-    nonisolated func setPixels(_ store: PixelStore) { pixels.withLockedValue { $0 = store } }
+    /// Gives the node's tools. No worker is let in before.
+    nonisolated func setTools(_ tools: NodeTools) {
+        self.tools.withLockedValue { $0 = tools }
+        hasTools.open()
+    }
 
     /// Runs a task in a worker process. Never throws: how it ends is what is returned, with the stages of its work if they are
     /// known.
@@ -142,6 +146,7 @@ package actor WorkerPool {
     /// Ends all workers. Tasks under way fail.
     package func close() async {
         isClosed = true
+        hasTools.open()
         let starting = starting.values
         self.starting = [:]
         for start in starting {
@@ -247,7 +252,11 @@ package actor WorkerPool {
             await home.retire()
             return try await openHome()
         }
-        let opened = try WorkerHome(pixels: { [pixels] in pixels.withLockedValue { $0 } }, logger: logger)
+        let opened = try WorkerHome(
+            tools: { [tools, hasTools] in
+                await hasTools.wait()
+                return tools.withLockedValue { $0 }
+            }, logger: logger)
         home = opened
         return opened
     }

@@ -298,7 +298,7 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         settings.copies.copies = storage.copies
         settings.copies.adoptAfter = storage.adoptAfter.duration
         settings.slowness = min(max(1, slowness), 1_000_000)
-        if let pixelCache = storage.pixelCache { settings.pixelCache = pixelCache.count }
+        if let pixelCache = storage.pixelCache { settings.toolMemory = pixelCache.count }
         if let workerMemory { settings.workerMemory = workerMemory.bytes }
         settings.reads.folders = readFolders.map(Defaults.absolute)
         settings.reads.secrets = secrets

@@ -9,7 +9,7 @@ import Testing
 
     /// The pool may close it while a start that failed does. Closed twice, its lock was a descriptor that somebody else had by then.
     @Test func `a home that is closed twice closes nothing of others`() async throws {
-        let home = try WorkerHome(pixels: { nil }, logger: logger)
+        let home = try WorkerHome(tools: { NodeTools() }, logger: logger)
         #expect(await home.hasSocket)
         await home.close()
         // The numbers that are free are given out again, the lowest first.

@@ -38,19 +38,3 @@ package enum PixelResult: KindResult {
 extension TaskResult {
     package static func pixels(_ bytes: ByteBuffer) -> Self { Self(PixelResult.pixels(bytes)) }
 }
-
-extension WorkerPool {
-    /// Reads a part of one of this node's files for the node's `PixelStore`. A worker process does it, because cfitsio may block
-    /// or die on a file.
-    func part(_ request: PixelRequest) async -> PixelReply {
-        switch await perform(ScanTask(.pixels(request), label: "pixels"), timeLimit: PixelStore.patience).end {
-        case .success(let result):
-            guard case .read(let result) = result, case .pixels(let bytes)? = result.value as? PixelResult else {
-                return .unavailable("a worker answered another question than it was asked")
-            }
-            return .part(bytes)
-        case .failure(.permanent(let reason)): return .badInput(reason.description)
-        case .failure(let failure): return .unavailable(failure.reason.description)
-        }
-    }
-}

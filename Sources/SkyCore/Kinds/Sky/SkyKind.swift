@@ -8,6 +8,7 @@ enum SkyKind: JobKind {
     static var work: [any KindWork.Type] { [SkyWork.self, PixelWork.self] }
     static var results: [any KindResult.Type] { [SkyResult.self, PixelResult.self] }
     static var events: [any KindEvent.Type] { [ScanEvent.self] }
+    static var tools: [any NodeTool.Type] { [PixelTool.self] }
 
     static let methods = [
         Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE", for: .user) {

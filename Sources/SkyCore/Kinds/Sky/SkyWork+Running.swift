@@ -11,9 +11,9 @@ extension SkyWork: KindWork, WorkerWork {
 
     package var place: WorkPlace { .worker(self) }
 
-    package func lookAhead(_ pixels: PixelStore) async {
-        guard let (image, hdu, rect) = self.pixels else { return }
-        await pixels.lookAhead(image, hdu: hdu, rect: rect)
+    package func lookAhead(_ tools: NodeTools) async {
+        guard let (image, hdu, rect) = pixels, let store = tools.tool(PixelTool.self)?.store else { return }
+        await store.lookAhead(image, hdu: hdu, rect: rect)
     }
 
     package func perform(with tools: WorkerTools) throws -> TaskResult {
