@@ -37,7 +37,7 @@ extension Journal {
 
     /// Whether there is a file that this process may read and write, and nothing else has the names of those beside it.
     static func isUsable(_ path: String) -> Bool {
-        fileSuffixes.allSatisfy { suffix in
+        DatabaseFile.suffixes.allSatisfy { suffix in
             var status = stat()
             guard lstat(path + suffix, &status) == 0 else { return !suffix.isEmpty && errno == ENOENT }
             return status.st_mode & S_IFMT == S_IFREG && access(path + suffix, R_OK | W_OK) == 0

@@ -68,7 +68,7 @@ package final class Journal: Sendable {
     package convenience init(
         in folder: JournalFolder, limits: JournalLimits = JournalLimits()
     ) throws(JournalError) {
-        DatabaseFile.closeAll(in: folder.path, named: ReplicaStore.asideName)
+        DatabaseFile.closeAll(in: folder.path, named: Journal.asideName)
         try self.init(
             path: folder.path + "/journal.sqlite", folder, limits, JournalBallast(folder: folder.path))
     }
@@ -104,8 +104,8 @@ package final class Journal: Sendable {
     /// The folder that the journal is in; `nil` for one in memory.
     var folderPath: String? { folder?.path }
 
-    /// What the names of a journal's files have at their ends: the file itself, and those that SQLite keeps beside it.
-    static let fileSuffixes = ["", "-wal", "-shm"]
+    /// How the names of journals begin that were set aside.
+    static let asideName = "journal.aside-"
 
     /// Whether the journal's content is still there at the next start.
     var isLasting: Bool { path != nil }
@@ -400,7 +400,7 @@ package final class Journal: Sendable {
         guard let folder else { return try Journal.inMemory() }
         end()
         // The files beside it may not be there. If the journal itself stayed, it would be opened as if it were new.
-        for suffix in Journal.fileSuffixes.reversed() {
+        for suffix in DatabaseFile.suffixes.reversed() {
             let path = folder.path + "/journal.sqlite" + suffix
             guard rename(path, folder.path + "/" + name + suffix) != 0, suffix.isEmpty || errno != ENOENT else {
                 continue

@@ -39,21 +39,22 @@ actor ReplicaStore {
     ) throws(JournalError) {
         (self.coordinator, self.book, self.limits, self.room) = (coordinator, book, limits, room)
         let folder = try JournalFolder(folder)
-        ReplicaStore.remove(folder.path + "/" + ReplicaStore.nextName)
-        let isThere = (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + ReplicaStore.name)) != nil
+        ReplicaStore.remove(folder.path + "/" + CopiesFolder.nextName)
+        let isThere =
+            (try? FileManager.default.attributesOfItem(atPath: folder.path + "/" + CopiesFolder.journalName)) != nil
         place = .copy(folder, nil)
         guard isThere else { return }
         do throws(JournalError) {
-            if FileInode.size(of: folder.path + "/" + ReplicaStore.name) == 0 {
-                throw JournalError(.damaged, "\(folder.path)/\(ReplicaStore.name) is empty")
+            if FileInode.size(of: folder.path + "/" + CopiesFolder.journalName) == 0 {
+                throw JournalError(.damaged, "\(folder.path)/\(CopiesFolder.journalName) is empty")
             }
-            let copy = try Journal(copy: ReplicaStore.name, in: folder, limits: limits, ballast: room.ballast)
+            let copy = try Journal(copy: CopiesFolder.journalName, in: folder, limits: limits, ballast: room.ballast)
             place = .copy(folder, copy)
             guard try ReplicaStore.belongs(copy, to: coordinator) else {
                 throw JournalError(.damaged, "it is the journal of another coordinator")
             }
         } catch {
-            let path = folder.path + "/" + ReplicaStore.name
+            let path = folder.path + "/" + CopiesFolder.journalName
             guard error.kind == .damaged || !Journal.isUsable(path) else { throw error }
             if case .copy(_, let copy?) = place { copy.end() }
             place = .copy(folder, nil)
@@ -96,11 +97,8 @@ actor ReplicaStore {
     }
 
     private func openCopy(in folder: JournalFolder) throws(JournalError) -> Journal {
-        try Journal(copy: ReplicaStore.name, in: folder, limits: limits, ballast: room.ballast)
+        try Journal(copy: CopiesFolder.journalName, in: folder, limits: limits, ballast: room.ballast)
     }
-
-    static let name = "journal.sqlite"
-    static let nextName = "next.sqlite"
 
     private var journal: Journal? {
         switch place {
@@ -278,7 +276,7 @@ actor ReplicaStore {
         }
         if next == nil {
             guard request.number == 0 else { throw JournalError(.inaccessible, "the copy has to begin anew") }
-            next = try Journal(copy: ReplicaStore.nextName, in: folder, limits: limits, ballast: room.ballast)
+            next = try Journal(copy: CopiesFolder.nextName, in: folder, limits: limits, ballast: room.ballast)
         }
         guard let next else { return }
         func append(_ content: CopiedRows) async throws(JournalError) {
@@ -313,7 +311,7 @@ actor ReplicaStore {
         guard case .copy(let folder, _) = place else { return }
         next?.end()
         next = nil
-        ReplicaStore.remove(folder.path + "/" + ReplicaStore.nextName)
+        ReplicaStore.remove(folder.path + "/" + CopiesFolder.nextName)
     }
 
     private func finish(_ position: LogPosition, _ set: ReplicaSet) async throws(JournalError) {
@@ -325,7 +323,7 @@ actor ReplicaStore {
         next.end()
         old?.end()
         (self.next, place) = (nil, .copy(folder, nil))
-        let (from, to) = (folder.path + "/" + ReplicaStore.nextName, folder.path + "/" + ReplicaStore.name)
+        let (from, to) = (folder.path + "/" + CopiesFolder.nextName, folder.path + "/" + CopiesFolder.journalName)
         ReplicaStore.remove(to)
         guard rename(from, to) == 0 else {
             throw JournalError(.inaccessible, "\(to): \(String(cString: strerror(errno)))")
@@ -337,7 +335,7 @@ actor ReplicaStore {
     }
 
     private static func remove(_ path: String) {
-        for suffix in Journal.fileSuffixes { unlink(path + suffix) }
+        for suffix in DatabaseFile.suffixes { unlink(path + suffix) }
     }
 
     /// Opens the copy as the journal of a coordinator that works here from now on.
@@ -370,16 +368,14 @@ actor ReplicaStore {
         let name = "copies/\(coordinator)"
         let copies = try JournalFolder((journal.folderPath ?? "") + "/" + name)
         let new = try journal.replace(
-            keptAs: isSetAside ? ReplicaStore.nameAside(coordinator) : name + "/" + ReplicaStore.name)
+            keptAs: isSetAside ? ReplicaStore.nameAside(coordinator) : name + "/" + CopiesFolder.journalName)
         place = .copy(copies, isSetAside ? nil : try openCopy(in: copies))
         try await measure()
         return new
     }
 
     /// The name of a journal that was set aside.
-    static func nameAside(_ coordinator: CoordinatorID) -> String { asideName + "\(coordinator).sqlite" }
-
-    static let asideName = "journal.aside-"
+    static func nameAside(_ coordinator: CoordinatorID) -> String { Journal.asideName + "\(coordinator).sqlite" }
 
     /// The next page of the journal, for a standby.
     func page(from cursor: UInt64) async throws(JournalError) -> (page: CopiedRows, next: UInt64?) {

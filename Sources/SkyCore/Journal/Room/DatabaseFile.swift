@@ -5,6 +5,9 @@ import Glibc
 ///
 /// A file is never opened for this that SQLite may have open: its locks would be gone when that is closed (fcntl_locking(2)).
 enum DatabaseFile {
+    /// What the names of a database's files have at their ends: the file itself, and those that SQLite keeps beside it.
+    static let suffixes = ["", "-wal", "-shm"]
+
     /// Makes a database's file, if there is none, so that its owner alone can read it, and closes the one that is there. SQLite gives
     /// the files beside it the same mode, whatever the umask is. Where this fails, SQLite says why.
     static func close(_ path: String) {
@@ -14,7 +17,7 @@ enum DatabaseFile {
             fchmod(descriptor, 0o600)
             Glibc.close(descriptor)
         }
-        for suffix in Journal.fileSuffixes { tighten(path + suffix) }
+        for suffix in DatabaseFile.suffixes { tighten(path + suffix) }
     }
 
     /// Closes the files of a folder whose names begin so, as those that earlier versions have set aside.

@@ -37,7 +37,7 @@ struct CopiesFolder: Sendable {
     /// Whether there is a copy in a coordinator's folder.
     func isBegun(_ coordinator: CoordinatorID) -> Bool {
         var status = stat()
-        return lstat(place(of: coordinator) + "/" + ReplicaStore.name, &status) == 0
+        return lstat(place(of: coordinator) + "/" + CopiesFolder.journalName, &status) == 0
     }
 
     /// Removes a copy.
@@ -74,12 +74,12 @@ struct CopiesFolder: Sendable {
     /// Keeps the files of a damaged copy beside the folders, instead of those that were kept before.
     func setAside(filesIn copy: String) throws(JournalError) {
         let kept = CopiesFolder.damaged + HexText.of(UInt64.random(in: 0 ... .max))
-        for suffix in Journal.fileSuffixes {
-            let file = copy + "/" + ReplicaStore.name + suffix
+        for suffix in DatabaseFile.suffixes {
+            let file = copy + "/" + CopiesFolder.journalName + suffix
             guard rename(file, path + "/" + kept + ".sqlite" + suffix) != 0, errno != ENOENT else { continue }
             throw CopiesFolder.failure(file)
         }
-        for suffix in Journal.fileSuffixes {
+        for suffix in DatabaseFile.suffixes {
             for name in names(CopiesFolder.damaged, ending: ".sqlite" + suffix) where !name.hasPrefix(kept) {
                 var status = stat()
                 guard lstat(path + "/" + name, &status) == 0 else { continue }
@@ -96,6 +96,8 @@ struct CopiesFolder: Sendable {
     // MARK: - Names
 
     private static let (new, damaged) = ("new-", "damaged-")
+    /// The journal in a copy's folder, and a new one that is not whole yet.
+    static let (journalName, nextName) = ("journal.sqlite", "next.sqlite")
 
     /// The names of sixteen digits after their start, and before their ending.
     private func names(_ start: String, ending: String = "") -> [String] {
@@ -109,7 +111,7 @@ struct CopiesFolder: Sendable {
     /// makes a file.
     private static let ownNames: Set<String> = Set(
         ["lock", JournalBallast.name]
-            + [ReplicaStore.name, ReplicaStore.nextName].flatMap { name in
-                (Journal.fileSuffixes + ["-journal"]).map { name + $0 }
+            + [CopiesFolder.journalName, CopiesFolder.nextName].flatMap { name in
+                (DatabaseFile.suffixes + ["-journal"]).map { name + $0 }
             })
 }
