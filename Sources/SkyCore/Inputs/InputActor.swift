@@ -1,7 +1,6 @@
 import Base
 package import Distributed
 package import NIOCore
-import Sky
 package import Transport
 
 /// A part of a file that a command sends to a node, because it lies on the command's machine only.

@@ -4,7 +4,6 @@ import Glibc
 import Logging
 import NIOCore
 import NIOPosix
-import Sky
 import Synchronization
 import Transport
 
@@ -136,8 +135,8 @@ package actor InputStore {
         for digest in digests {
             let path = path(digest)
             if sent.remove(digest) == nil {
-                let content = try? await NIOThreadPool.singleton.runIfActive { try FileContent(of: path) }
-                guard content?.digest == digest else {
+                let found = try? await NIOThreadPool.singleton.runIfActive { InputFile.digest(of: path) }
+                guard let found, found == digest else {
                     logger.warning(
                         "a file is not removed: its name is a digest, and not its own",
                         metadata: ["file": "\(PrintableText.of(path))"])
@@ -208,7 +207,7 @@ private final class InputFile: Sendable {
     /// Gives the file its name, if it holds what it should.
     func place(at target: String, holding digest: [UInt8]) throws(SkyError) {
         guard fsync(descriptor) == 0 else { throw InputFile.failure() }
-        guard try FileContent(of: path).digest == digest else {
+        guard InputFile.digest(of: path) == digest else {
             throw SkyError(.badInput, "the bytes that came are not those of the file; did it change while it was sent?")
         }
         var status = stat()
@@ -217,6 +216,21 @@ private final class InputFile: Sendable {
             throw InputFile.failure()
         }
         guard rename(path, target) == 0 else { throw InputFile.failure() }
+    }
+
+    /// SHA-256 of a file; `nil` where it cannot be read.
+    static func digest(of path: String) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var hash = SHA256()
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = read(file, &bytes, bytes.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? hash.finalize() : nil }
+            hash.update(bytes[..<count])
+        }
     }
 
     private static func failure() -> SkyError {
