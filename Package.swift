@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "Sky", targets: ["Sky"]),
         .library(name: "SkyCore", targets: ["SkyCore"]),
+        .library(name: "SkyJobs", targets: ["SkyJobs"]),
         .executable(name: "skynode", targets: ["SkyNode"]),
     ],
     dependencies: [
@@ -109,7 +110,7 @@ let package = Package(
         .target(
             name: "SkyCore",
             dependencies: [
-                "Base", "Cryptography", "Transport", "Sky", "CDeflate", "CZLIB", "CLinux",
+                "Base", "Cryptography", "Transport", "CDeflate", "CLinux",
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -121,10 +122,20 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // The kinds of jobs, and the pixels on their way.
+        .target(
+            name: "SkyJobs",
+            dependencies: [
+                "Base", "Transport", "Sky", "SkyCore", "CDeflate", "CZLIB",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "SkyNode",
             dependencies: [
-                "Base", "Transport", "Sky", "SkyCore", "CLinux",
+                "Base", "Transport", "Sky", "SkyCore", "SkyJobs", "CLinux",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -153,7 +164,10 @@ let package = Package(
             swiftSettings: strict
         ),
         // Frames, folders and the like that the tests of several modules make.
-        .target(name: "Fixtures", dependencies: ["Base", "Sky"], path: "Tests/Fixtures", swiftSettings: strict),
+        .target(
+            name: "Fixtures", dependencies: ["Base", "Sky", "SkyJobs", "AtLoad"], path: "Tests/Fixtures",
+            swiftSettings: strict),
+        .target(name: "AtLoad", path: "Tests/AtLoad"),
         .testTarget(
             name: "SkyTests",
             dependencies: [
@@ -165,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "SkyCoreTests",
             dependencies: [
-                "Base", "Cryptography", "Sky", "SkyCore", "Transport", "Fixtures", "CLinux",
+                "Base", "Cryptography", "Sky", "SkyCore", "SkyJobs", "Transport", "Fixtures", "CLinux",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -176,7 +190,7 @@ let package = Package(
         .testTarget(
             name: "SkyNodeTests",
             dependencies: [
-                "Base", "Sky", "SkyNode", "SkyCore", "Transport", "Fixtures",
+                "Base", "Sky", "SkyNode", "SkyCore", "SkyJobs", "Transport", "Fixtures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -188,7 +202,8 @@ let package = Package(
         .testTarget(
             name: "ClusterTests",
             dependencies: [
-                "Base", "Sky", "SkyNode", "SkyCore", .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                "Base", "Sky", "SkyNode", "SkyCore", "SkyJobs",
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -209,7 +224,7 @@ if let fuzz = Context.environment["SKYNET_FUZZ"] {
     if fuzz == "values" {
         driver.sources = ["Driver", "Hostile"]
         driver.dependencies += [
-            "Base", "Sky", "SkyCore", "SkyNode", .product(name: "GRDB", package: "GRDB.swift"),
+            "Base", "Sky", "SkyCore", "SkyJobs", "SkyNode", .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "NIOFoundationCompat", package: "swift-nio"),
         ]
         package.targets =

@@ -2,6 +2,7 @@ import NIOCore
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 @testable import Transport
 

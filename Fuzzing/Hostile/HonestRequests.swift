@@ -2,6 +2,7 @@ import NIOCore
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 /// What honest submitters ask for, small enough that a run is short.

@@ -2,6 +2,7 @@ import NIOCore
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 /// What an honest node makes of a task.

@@ -1,4 +1,5 @@
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 extension HostileCluster {

@@ -3,6 +3,7 @@ import NIOCore
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 extension HostileCluster {

@@ -6,6 +6,7 @@ import NIOCore
 import NIOFoundationCompat
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 /// A journal in whose rows anything stands, read as at a start. There is one database in memory for all runs, with a few rows in

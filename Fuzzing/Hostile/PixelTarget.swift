@@ -3,6 +3,7 @@ import NIOCore
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 /// Pixels that another node has, from the request to the values: a header, tiles and lists of tiles that say anything.

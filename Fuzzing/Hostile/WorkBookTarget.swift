@@ -1,6 +1,7 @@
 import NIOCore
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import Transport
 
 /// A node among coordinators that ask for anything, in any order and in other people's names. The target drives `WorkBook` as

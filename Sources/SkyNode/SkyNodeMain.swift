@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Entry point. Parses the command line, runs the command, and turns every error into one line and an exit code.
@@ -22,6 +23,7 @@ enum SkyNodeMain {
         signal(SIGPIPE, SIG_IGN)
         // Before any thread begins: libdispatch would take the number of a missing stream for something of its own.
         Console.openMissingStreams()
+        InstalledKinds.install()
         OrphanReaper.start()
         do {
             try confineWorker()

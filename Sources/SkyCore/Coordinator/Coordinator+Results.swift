@@ -5,7 +5,7 @@ extension Coordinator {
     /// The results of a job that has ended.
     ///
     /// - Throws: `RemoteError` for a job that is not known here, or that still goes on.
-    func results(of job: JobID) async throws -> FetchedResults.Entry {
+    package func results(of job: JobID) async throws -> any JobResults {
         guard let record = core.jobs[job] else { throw unknown(job) }
         guard record.published.report != nil else { throw RemoteError(.failed, "job \(job) has not ended") }
         fetches += 1
@@ -23,6 +23,12 @@ extension Coordinator {
         fetched.insert(job, entry, took: began.duration(to: .now))
         return entry
     }
+
+    /// How long it took to read and put together the results of a job; `nil` where they are not kept.
+    package func mergeTime(of job: JobID) -> Duration? { fetched.duration(of: job) }
+
+    /// What a job's results were measured by. A job that has ended may be of an earlier program.
+    package func arithmetic(of job: JobID) -> String? { core.jobs[job]?.stored.program }
 
     private func read(_ record: CoordinatedJob) -> Task<FetchedResults.Entry, any Error> {
         var plan: (any JobPlan)?

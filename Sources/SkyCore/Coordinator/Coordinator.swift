@@ -385,7 +385,7 @@ package distributed actor Coordinator: ClusterActor {
     ///
     /// - Throws: `RemoteError` where the person who calls has nothing to do with the job, and where it may be one of those that are at
     ///   no node for now. All calls about a job begin here.
-    func elsewhere(_ job: JobID) async throws -> Coordinator? {
+    package func elsewhere(_ job: JobID) async throws -> Coordinator? {
         if let record = core.jobs[job] {
             try permit(job, of: record.request.submitter)
             return nil
@@ -416,7 +416,7 @@ package distributed actor Coordinator: ClusterActor {
 
     /// Passes a call on to the coordinator that has the job. If that is lost, the job is nowhere for now: other nodes are about to
     /// take it over.
-    func forward<Value: Sendable>(
+    package func forward<Value: Sendable>(
         _ job: JobID, _ call: () async throws -> Value
     ) async throws -> Value {
         do {

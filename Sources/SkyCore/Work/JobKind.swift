@@ -153,3 +153,14 @@ package struct NodeLabel: Hashable, Sendable {
 
     package init(id: NodeID, name: String) { (self.id, self.name) = (id, name) }
 }
+
+extension InvalidMessage {
+    /// Turns the error of a value's own check into the error of a message's check.
+    package static func of(_ check: () throws(SkyError) -> Void) throws(InvalidMessage) {
+        do {
+            try check()
+        } catch {
+            throw InvalidMessage(error.message)
+        }
+    }
+}

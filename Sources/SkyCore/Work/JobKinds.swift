@@ -1,3 +1,4 @@
+package import Base
 import NIOConcurrencyHelpers
 import Transport
 
@@ -47,13 +48,29 @@ package struct JobKinds: Sendable {
         for name in Event.cases { events[name] = { try Event(from: $0) } }
     }
 
-    private static let known = JobKinds(builtIn)
+    /// What the program works with, from the first use on: a closure that is called once.
+    private static let beginning = NIOLockedValueBox<
+        (kinds: [any JobKind.Type], arithmetic: @Sendable () -> Arithmetic)
+    >(
+        ([], { Arithmetic("") }))
+    private static let known = JobKinds(beginning.withLockedValue { $0.kinds })
+    /// What decides the results of all kinds besides their tasks. Nodes whose arithmetic differs do not work on one job that needs
+    /// equal results (`JobOptions.needsAlike`).
+    package static let arithmetic = beginning.withLockedValue { $0.arithmetic }()
+
+    /// Sets the kinds of jobs of this program, before anything else of this module is used.
+    ///
+    /// - Parameter arithmetic: what decides their results besides their tasks; it is called once.
+    package static func install(_ kinds: [any JobKind.Type], arithmetic: @escaping @Sendable () -> Arithmetic) {
+        beginning.withLockedValue { $0 = (kinds, arithmetic) }
+    }
+
     private static let added = NIOLockedValueBox(JobKinds([]))
 
-    /// Adds kinds that are not built in, for this process. Their methods for clients are not added to the coordinator's methods.
+    /// Adds kinds that are not installed, for this process. Their methods for clients are not added to the coordinator's methods.
     package static func add(_ kinds: [any JobKind.Type]) { added.withLockedValue { $0.add(kinds) } }
 
-    /// The methods by which clients fetch the results of jobs of the built-in kinds.
+    /// The methods by which clients fetch the results of jobs of the installed kinds.
     static var methods: [Method] { known.methods }
 
     /// Makes the tools of a node that the kinds name.

@@ -17,7 +17,7 @@ package struct JobOptions: Hashable, Codable, Sendable {
 
     /// Whether the job's tasks may run only on nodes whose results may stand beside those of the coordinator's node; `nil`
     /// means `false`.
-    var needsAlike: Bool?
+    package var needsAlike: Bool?
 
     package init() {}
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SkyCore
+import SkyJobs
 import Transport
 
 /// `skynode simulate`: a rehearsal, with tasks that only take their time.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Base
 import SkyCore
+import SkyJobs
 
 /// `skynode`: the one program of SkyNet.
 struct SkyNodeCommand: AsyncParsableCommand {

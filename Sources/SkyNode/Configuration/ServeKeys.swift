@@ -1,5 +1,6 @@
 import Logging
 import SkyCore
+import SkyJobs
 import Transport
 
 /// All settings of `skynode serve`, each defined once. The flags take their names, defaults and help from here, the configuration

@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// A job as a client of the API submits it. Everything is validated here, with a complaint that names the field.

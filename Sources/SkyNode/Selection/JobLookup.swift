@@ -1,6 +1,7 @@
 import Base
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// A job that was found, and the coordinator to be asked about it.

@@ -1,5 +1,6 @@
 import Base
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Decides what a command does next with a job that it watches: what it asks the coordinator, what it shows, and what follows an

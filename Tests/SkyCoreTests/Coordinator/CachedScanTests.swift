@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Scans that find their tasks' results in the store, a few at a time.
 @Suite struct CachedScanTests {

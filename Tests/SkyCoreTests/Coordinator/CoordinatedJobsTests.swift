@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// The jobs of a coordinator, and what happens to their results.
 @Suite struct CoordinatedJobsTests {

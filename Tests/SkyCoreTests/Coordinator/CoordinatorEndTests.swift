@@ -3,6 +3,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// What a coordinator publishes when it ends.
 struct CoordinatorEndTests {

@@ -4,6 +4,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A coordinator by hand: says what happened, and looks at what is to be done about it.
 struct CoordinatorStory {

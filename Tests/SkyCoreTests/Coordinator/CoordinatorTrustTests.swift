@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Which messages of which nodes a coordinator believes.
 @Suite struct CoordinatorTrustTests {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct FetchedResultsTests {
     private func job(_ number: Int) -> JobID { JobID(rawValue: UInt64(number)) }

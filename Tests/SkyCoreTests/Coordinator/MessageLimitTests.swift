@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A message that no honest peer sends is refused where it arrives.
 @Suite struct MessageLimitTests {

@@ -6,6 +6,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Nodes that measure otherwise in one cluster: of other versions of the program, with other libraries or processors, as during an
 /// upgrade.

@@ -3,6 +3,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Tasks that are to fail once, whichever of their attempts ends first.
 @Suite struct RehearsalTests {

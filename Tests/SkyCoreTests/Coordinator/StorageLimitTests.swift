@@ -3,6 +3,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A coordinator whose journal is full, by hand.
 @Suite struct StorageLimitTests {

@@ -4,6 +4,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Events are published after the entries that they depend on are stored.
 @Suite struct WriteAheadQueueTests {

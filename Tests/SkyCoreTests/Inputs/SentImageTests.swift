@@ -5,6 +5,7 @@ import Testing
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Images that a command has sent to a node: they are read under their digest, and known by the command's path.
 @Suite struct SentImageTests {

@@ -3,6 +3,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct EventLogTests {
     @Test func `events are numbered and returned from the requested position`() {

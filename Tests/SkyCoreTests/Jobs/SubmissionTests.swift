@@ -4,6 +4,7 @@ import Testing
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct SubmissionTests {
     private func fault(_ token: String?) -> SkyError? {

@@ -4,6 +4,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct JournalCacheTests {
     private let job = StoredJob(

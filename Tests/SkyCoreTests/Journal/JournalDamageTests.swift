@@ -8,6 +8,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Bits that rot, rows that cannot be read, values that cannot be written: none of them gives a wrong answer, and none stops
 /// anything else.

@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// The write-ahead log of a journal.
 struct JournalLogTests {

@@ -7,6 +7,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct JournalTests {
     private let request = JobRequest(.simulate(SimulateRequest(tasks: 10, duration: .seconds(1))))

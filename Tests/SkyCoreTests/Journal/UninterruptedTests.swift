@@ -4,6 +4,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Whoever hangs up, or stops, takes nothing back from the disk.
 @Suite struct UninterruptedTests {

@@ -10,7 +10,7 @@ import Testing
         var files = try FileManager.default.contentsOfDirectory(at: example, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "swift" }
         #expect(files.count >= 4)
-        files.append(root.appending(path: "Sources/SkyCore/Kinds/KindsOfJobs.swift"))
+        files.append(root.appending(path: "Sources/SkyJobs/InstalledKinds.swift"))
         let sources = try files.map { try String(contentsOf: $0, encoding: .utf8) }
         let guide = try String(contentsOf: root.appending(path: "docs/EXTENDING.md"), encoding: .utf8)
         let blocks = guide.components(separatedBy: "```swift\n").dropFirst().map {

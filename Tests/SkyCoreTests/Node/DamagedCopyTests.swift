@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A node that takes a coordinator over whose journal it cannot read.
 @Suite(.timeLimit(.minutes(3))) struct DamagedCopyTests {

@@ -3,6 +3,7 @@ import NIOCore
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// What a false member says instead of the truth.
 enum Lie: String, CaseIterable, Sendable {

@@ -6,6 +6,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A member that has the key and lies, in every field of its answers and of its calls.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct FalseMemberTests {

@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A member with the cluster's key that speaks for coordinators and copies that are not its own.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct FalseSpeakerTests {

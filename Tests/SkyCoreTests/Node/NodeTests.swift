@@ -6,6 +6,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Whole nodes in one process, over real sockets.
 @Suite(.timeLimit(.minutes(5))) struct NodeTests {

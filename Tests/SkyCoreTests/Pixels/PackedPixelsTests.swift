@@ -4,6 +4,7 @@ import NIOCore
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct PackedPixelsTests {
     /// Encodes and decodes, and compares bit by bit; any NaN is as good as another.

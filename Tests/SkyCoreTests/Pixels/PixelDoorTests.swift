@@ -7,6 +7,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// What a peer may ask for, and what it learns of files that it does not know.
 @Suite struct PixelDoorTests {

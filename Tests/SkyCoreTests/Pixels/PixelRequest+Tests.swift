@@ -3,6 +3,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 extension PixelRequest {
     /// A tile of the first row of a file, which need not exist.

@@ -7,6 +7,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Two nodes over a real socket: one that has pixels, and one that asks for them.
 @Suite(.timeLimit(.minutes(5))) struct PixelStoreTests {

@@ -2,6 +2,7 @@ import Testing
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct PixelTilesTests {
     @Test func `the tiles of a rectangle cover it and no tile more`() {

@@ -7,6 +7,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Gives parts as a node that has the files would, over no wire, and counts them.
 private final class NearbyPixels: PixelSupply, @unchecked Sendable {

@@ -3,6 +3,7 @@ import NIOCore
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct TileCacheTests {
     private func key(_ column: Int, content: UInt8 = 1) -> TileCache.Key {

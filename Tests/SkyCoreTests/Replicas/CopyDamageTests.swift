@@ -6,6 +6,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Copies whose files are damaged, in all the ways in which files are.
 struct CopyDamageTests {

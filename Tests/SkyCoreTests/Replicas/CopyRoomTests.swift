@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// How a node's room is shared by its own journal and the copies of others.
 struct CopyRoomTests {

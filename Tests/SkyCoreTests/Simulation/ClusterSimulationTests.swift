@@ -3,6 +3,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite("Coordinators, nodes and journals in a failing cluster")
 struct ClusterSimulationTests {

@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// A plan's next tasks are sent out before the results that they follow from are stored. Here a coordinator dies at any moment, and the
 /// image has another size or other pixels whenever somebody reads it: what is stored in the end must fit together all the same.

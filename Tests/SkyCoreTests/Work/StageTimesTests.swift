@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// The stages of an attempt's work, on their way from a worker to the report of a job.
 @Suite struct StageTimesTests {

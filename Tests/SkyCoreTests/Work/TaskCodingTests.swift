@@ -5,6 +5,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Tasks and their results go over the wire, and into journals, as they did when all kinds of work were cases of one type.
 @Suite struct TaskCodingTests {

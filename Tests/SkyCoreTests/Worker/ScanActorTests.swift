@@ -4,6 +4,7 @@ import Testing
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct ScanActorTests {
     private func actor() -> ScanActor {

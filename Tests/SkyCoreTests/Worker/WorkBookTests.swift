@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 @Suite struct WorkBookTests {
     private let peer = NodeID(rawValue: 7)

@@ -1,5 +1,6 @@
 import NIOCore
 import SkyCore
+import SkyJobs
 import Testing
 
 @testable import Sky

@@ -3,6 +3,7 @@ import Logging
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 @testable import Transport
 

@@ -3,6 +3,7 @@ import Sky
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 
 /// What a batch of images does next, written as stories: an event, and the actions that follow.

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 @testable import Transport
 

@@ -2,6 +2,7 @@ import Sky
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 
 /// What is done with one image after each of its steps, written as stories.

@@ -4,6 +4,7 @@ import Sky
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 
 /// Which images are scanned with which jobs, and where their results go.

@@ -2,6 +2,7 @@ import Sky
 import Testing
 
 @testable import SkyCore
+@testable import SkyJobs
 @testable import SkyNode
 
 /// What a command does with a job that it watches, whatever happens to the job, to the node and to the command.

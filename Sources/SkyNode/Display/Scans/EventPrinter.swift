@@ -1,6 +1,7 @@
 import Base
 import NIOConcurrencyHelpers
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Reports a job's events as they come. People get the retries and failures (and every task, or only failures, if they want that);

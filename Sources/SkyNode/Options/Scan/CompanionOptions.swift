@@ -2,6 +2,7 @@ import ArgumentParser
 import Base
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// The places of the weights, the noise and the masks of images.

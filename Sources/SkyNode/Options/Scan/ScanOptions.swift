@@ -1,6 +1,7 @@
 import ArgumentParser
 import Sky
 import SkyCore
+import SkyJobs
 
 /// All options of `skynode scan`, except how much it prints.
 struct ScanOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import Sky
 import SkyCore
+import SkyJobs
 
 /// Finds options of `skynode scan` that contradict each other. It looks at the options only, and at no file.
 ///

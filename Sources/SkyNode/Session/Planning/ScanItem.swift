@@ -1,5 +1,6 @@
 import Sky
 import SkyCore
+import SkyJobs
 
 /// One image of `skynode scan`, and where its results go.
 struct ScanItem: Sendable {

@@ -1,6 +1,7 @@
 import Base
 import Sky
 import SkyCore
+import SkyJobs
 
 /// The images that `skynode scan` scans, the job of each, and where its results go.
 ///

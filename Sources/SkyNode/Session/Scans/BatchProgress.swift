@@ -2,6 +2,7 @@ import Base
 import DequeModule
 import Sky
 import SkyCore
+import SkyJobs
 
 /// Decides what is done next with the images of `skynode scan`: which are scanned, a few at a time, and how the command ends.
 struct BatchProgress: Sendable {

@@ -2,6 +2,7 @@ import Base
 import NIOPosix
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Compares scanned images with a reference. It is the part of `skynode scan --reference` that works on one image.

@@ -3,6 +3,7 @@ import Glibc
 import NIOPosix
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Links sources that move through all images of a command, and writes the changes in each image.

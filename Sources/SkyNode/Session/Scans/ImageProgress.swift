@@ -1,6 +1,7 @@
 import Base
 import Sky
 import SkyCore
+import SkyJobs
 
 /// Decides what is done next with one image of `skynode scan`, from its scan to its files, its summary and its comparison.
 struct ImageProgress: Sendable {

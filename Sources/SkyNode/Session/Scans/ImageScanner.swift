@@ -2,6 +2,7 @@ import Base
 import NIOConcurrencyHelpers
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Scans one image of `skynode scan` and writes its results. It carries out the actions of an `ImageProgress`.

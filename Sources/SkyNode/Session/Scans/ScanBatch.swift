@@ -2,6 +2,7 @@ import Base
 import NIOConcurrencyHelpers
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Runs the jobs of `skynode scan`, a few images at a time, and writes the results of each image as soon as it is done. It carries

@@ -2,6 +2,7 @@ import Base
 import NIOPosix
 import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// Fetches the results of a finished job, page by page.

@@ -2,6 +2,7 @@ import Base
 import Glibc
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Files whose SHA-256 is wanted.
 struct ChecksumRequest: KindRequest {

@@ -5,6 +5,7 @@ import Transport
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// The plan of a comparison, asked without any cluster.
 @Suite struct ComparePlanTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// Which results of earlier scans may answer.
 @Suite struct ScanCacheKeyTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Sky
 @testable import SkyCore
+@testable import SkyJobs
 
 /// The plan of an image, asked without any cluster.
 @Suite struct SkyPlanTests {

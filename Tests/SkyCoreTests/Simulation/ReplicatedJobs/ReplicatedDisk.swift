@@ -1,6 +1,7 @@
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 /// What survives the end of a process on a machine that keeps copies: the replica's record, the journal or its copy, and the
 /// copy that is to replace it.

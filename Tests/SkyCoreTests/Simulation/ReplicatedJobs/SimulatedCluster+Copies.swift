@@ -2,6 +2,7 @@ import Base
 import Transport
 
 @testable import SkyCore
+@testable import SkyJobs
 
 extension SimulatedCluster {
     /// A whole history of a cluster that keeps copies of one coordinator's journal.

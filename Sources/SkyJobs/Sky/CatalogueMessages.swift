@@ -1,4 +1,5 @@
 package import Sky
+package import SkyCore
 
 /// Asks for a part of the catalogue.
 package struct CatalogueRequest: Codable, Sendable {

@@ -1,5 +1,6 @@
 import Distributed
 package import Sky
+package import SkyCore
 import Transport
 
 // The results of scans, in pages.
@@ -24,11 +25,8 @@ extension Coordinator {
         return CataloguePage(
             info: info, sources: Array(page), total: all.count,
             truncated: catalogue.truncatedSources, arithmetic: arithmetic(of: request.job), filter: catalogue.filter,
-            injected: start > 0 ? nil : catalogue.injected, merge: start > 0 ? nil : fetched.duration(of: request.job))
+            injected: start > 0 ? nil : catalogue.injected, merge: start > 0 ? nil : mergeTime(of: request.job))
     }
-
-    /// What a job's results were measured by. A job that has ended may be of an earlier program.
-    private func arithmetic(of job: JobID) -> String? { core.jobs[job]?.stored.program }
 
     /// The number of sources in one page, which takes about 4 MB on the wire.
     static let pageLength = 12_000

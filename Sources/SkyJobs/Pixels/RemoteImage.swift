@@ -1,6 +1,7 @@
 import Base
 import NIOCore
 import Sky
+import SkyCore
 import Transport
 
 /// Where a worker gets parts of images that its node cannot open.

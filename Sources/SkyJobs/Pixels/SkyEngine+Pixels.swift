@@ -1,6 +1,7 @@
 import Base
 import NIOCore
 import Sky
+import SkyCore
 import Transport
 
 extension SkyEngine {

@@ -1,5 +1,6 @@
 import Base
 import Sky
+import SkyCore
 import Transport
 
 /// The plan of a scan: it makes tasks of `ScanPhases`, and knows which of them earlier results may answer.

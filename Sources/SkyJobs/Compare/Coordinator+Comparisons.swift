@@ -1,5 +1,6 @@
 import Distributed
 import Sky
+package import SkyCore
 import Transport
 
 extension Coordinator {

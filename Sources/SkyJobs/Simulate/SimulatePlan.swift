@@ -1,3 +1,5 @@
+import SkyCore
+
 /// The plan of the rehearsal. All its tasks are issued at once.
 struct SimulatePlan: JobPlan {
     let request: SimulateRequest

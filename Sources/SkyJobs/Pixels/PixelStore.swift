@@ -1,6 +1,7 @@
 import Distributed
 import NIOCore
 import Sky
+import SkyCore
 import Transport
 
 /// The part of a node that moves pixels. It reads parts of this node's files for other nodes, and gets parts of other

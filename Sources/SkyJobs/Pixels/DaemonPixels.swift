@@ -2,6 +2,7 @@ import Base
 import Distributed
 package import NIOCore
 import Sky
+import SkyCore
 package import Transport
 
 /// Gives a worker parts of images that its daemon gets from other nodes.

@@ -1,4 +1,5 @@
 package import Base
+package import SkyCore
 
 /// The rehearsal: tasks that only take time.
 package struct SimulateRequest: Codable, Sendable {

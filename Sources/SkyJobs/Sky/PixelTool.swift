@@ -1,3 +1,4 @@
+package import SkyCore
 package import Transport
 
 /// The part of a node that moves pixels, as a tool of the work on images.

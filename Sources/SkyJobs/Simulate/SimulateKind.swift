@@ -1,5 +1,6 @@
 import Base
 package import NIOCore
+package import SkyCore
 package import Transport
 
 /// The rehearsal: tasks that only take time.

@@ -1,5 +1,6 @@
 import Base
 package import Sky
+package import SkyCore
 import Transport
 
 /// The scan of an image.

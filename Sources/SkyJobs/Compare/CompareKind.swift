@@ -1,5 +1,6 @@
 import Base
 package import Sky
+package import SkyCore
 package import Transport
 
 /// The comparison of two images of the same sky.

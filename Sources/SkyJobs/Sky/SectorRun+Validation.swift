@@ -1,4 +1,5 @@
 public import Sky
+import SkyCore
 public import Transport
 
 extension SectorRun: ValidatedMessage {

@@ -1,4 +1,5 @@
 package import NIOCore
+package import SkyCore
 package import Transport
 
 /// A part of an image that is read for another node.

@@ -1,4 +1,5 @@
 import Sky
+import SkyCore
 
 extension CacheKey {
     /// What goes into the digest. The image is identified by what its file holds, not by the file's place.
@@ -34,6 +35,6 @@ extension CacheKey {
     /// Makes the key, or returns `nil` if the content cannot be encoded.
     init?(_ content: ScanContent) {
         guard let digest = try? CacheKey.digest(of: content) else { return nil }
-        self.digest = digest
+        self.init(digest: digest)
     }
 }

@@ -1,5 +1,6 @@
 import Base
 import Sky
+import SkyCore
 import Transport
 
 /// The plan of a comparison. All its tasks are issued at once.

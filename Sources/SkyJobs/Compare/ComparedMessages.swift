@@ -1,4 +1,5 @@
 package import Sky
+package import SkyCore
 
 /// Asks for some of the results of a comparison.
 package struct ComparedRequest: Codable, Sendable {
