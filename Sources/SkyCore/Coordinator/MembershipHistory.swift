@@ -30,6 +30,12 @@ final class MembershipHistory: Sendable {
         latch?.open()
     }
 
+    /// Adds the nodes that another node lost before this one was there to notice.
+    func learn(from page: MembershipPage, at uptime: Duration) {
+        guard let told = page.lost, !told.isEmpty else { return }
+        state.withLockedValue { $0.log.learn(told, at: uptime, theirs: page.uptime) }
+    }
+
     /// The nodes that were lost and are not back. Another one of this machine is not missed while this one is there.
     func lost(from system: ClusterSystem) -> [LostMember] {
         state.withLockedValue { $0.log.lost(at: system.now) }.filter { $0.name != system.name }

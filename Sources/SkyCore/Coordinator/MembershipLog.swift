@@ -21,6 +21,9 @@ package struct MembershipLog {
     private(set) var members: [NodeID: Member] = [:]
     /// The nodes that were lost, in that order. One that comes back, or starts again under its name, is none of them.
     private var lostMembers: [LostMember] = []
+    /// The names of nodes that were members since this node's start.
+    private var heard: Set<String> = []
+    private static let heardLimit = 4096
     private var entries: [Entry] = []
     private(set) var nextNumber: UInt64 = 0
 
@@ -35,6 +38,7 @@ package struct MembershipLog {
         }
         switch event {
         case .joined(let member):
+            if heard.count < MembershipLog.heardLimit { heard.insert(member.name) }
             guard members.updateValue(member, forKey: member.node) == nil else { return false }
             lostMembers.removeAll { $0.name == member.name }
         case .back(let member):
@@ -56,6 +60,21 @@ package struct MembershipLog {
         // A machine may run two nodes of one name: while one of them is there, the machine is.
         let present = Set(members.values.map(\.name))
         return lostMembers.filter { uptime - $0.since < MembershipLog.lostTime && !present.contains($0.name) }
+    }
+
+    /// Adds the nodes that another node lost before this one was there to notice. This node knows better about those that it has heard.
+    ///
+    /// - Parameters:
+    ///   - told: what the other one says, by its own time.
+    ///   - theirs: how long that one has run.
+    mutating func learn(_ told: [LostMember], at uptime: Duration, theirs: Duration) {
+        var known = heard.union(lostMembers.map(\.name))
+        for var member in told.suffix(MembershipLog.lostLimit) where known.insert(member.name).inserted {
+            member.since = uptime - max(.zero, theirs - member.since)
+            lostMembers.append(member)
+        }
+        lostMembers.sort { $0.since < $1.since }
+        lostMembers.removeFirst(max(0, lostMembers.count - MembershipLog.lostLimit))
     }
 
     /// The entries from `number` on; `nil` where they are not known, or not any more.

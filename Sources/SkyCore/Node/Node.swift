@@ -509,6 +509,23 @@ package final class Node: Sendable {
         }
     }
 
+    /// Asks a node that was there before this one for the nodes that are lost: a list of jobs is not complete without those.
+    private func askForLost(_ member: Member) {
+        guard system.now < Node.newTime else { return }
+        // Nobody waits for this task. The call has a time limit.
+        Task { [system, members] in
+            let other = try Coordinator.resolve(
+                id: ActorAddress(node: member.node, name: Coordinator.wellKnownName), using: system)
+            let page = try await withDeadline(Node.lostTime) {
+                try await other.membership(MembershipRequest(from: nil, patience: .zero))
+            }
+            members.learn(from: page, at: system.now)
+        }
+    }
+
+    /// For how long after its start a node asks those that it meets, and how long it waits for their answer.
+    private static let (newTime, lostTime) = (Duration.seconds(60), Duration.seconds(10))
+
     private func followMembership() async {
         var reports = MembershipReports()
         while !Task.isCancelled {
@@ -522,7 +539,8 @@ package final class Node: Sendable {
                 switch event {
                 case .lost(let node): await scan.whenLocal { $0.linkLost(node) }
                 case .left(let node): await scan.whenLocal { $0.left(node) }
-                case .joined, .suspect, .back, .draining:
+                case .joined(let member): askForLost(member)
+                case .suspect, .back, .draining:
                     break
                 }
             }

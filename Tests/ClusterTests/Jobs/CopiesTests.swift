@@ -352,6 +352,17 @@ struct CopiesTests {
             let unknown = try await Skynode.run("jobs", "show", "0123456789abcdef", "--node", cluster.addresses[1])
             #expect(unknown.status == 3 && unknown.errors.first?.contains("there is no job 0123") == true)
             #expect(unknown.errors.last?.contains("node1 was lost") == true, "\(unknown.errors)")
+            // One that is started later has it from the others: its own lists are not complete either.
+            let state = try ScratchFolder()
+            let (late, address) = try await RunningCluster.start(5, 1, cluster.multicast, state, [])
+            try await RunningCluster.untilKnown(4, at: address)
+            var list = try await Skynode.run("jobs", "--node", address)
+            let end = ContinuousClock.now + .seconds(30)
+            while list.status == 0, ContinuousClock.now < end {
+                list = try await Skynode.run("jobs", "--node", address)
+            }
+            await RunningCluster.stop([late])
+            #expect(list.status == 3 && list.errors.first?.contains("node1 was lost") == true, "\(list.errors)")
         }
     }
 

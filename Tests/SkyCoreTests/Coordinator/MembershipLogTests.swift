@@ -41,6 +41,25 @@ import Transport
         #expect(log.members.values.first?.isDraining == true)
     }
 
+    @Test func `a new node learns which were lost before it was there, by its own time`() {
+        func id(_ number: UInt64) -> NodeID { NodeID(rawValue: number) }
+        var log = MembershipLog()
+        _ = log.append(.joined(member(2)), time: 0, uptime: .zero)
+        let told = ["n2", "n7", "n8"].map { LostMember(name: $0, since: .seconds(100)) }
+        log.learn(told, at: .seconds(5), theirs: .seconds(130))
+        #expect(log.lost(at: .seconds(5)).map(\.name) == ["n7", "n8"], "n2 is here")
+        #expect(log.lost(at: .seconds(5)).allSatisfy { $0.since == .seconds(-25) })
+        log.learn(told, at: .seconds(9), theirs: .seconds(101))
+        #expect(log.lost(at: .seconds(9)).count == 2 && log.lost(at: .seconds(9))[0].since == .seconds(-25))
+        _ = log.append(.joined(member(7)), time: 0, uptime: .seconds(10))
+        _ = log.append(.left(id(7)), time: 0, uptime: .seconds(11))
+        log.learn(told, at: .seconds(12), theirs: .seconds(134))
+        #expect(log.lost(at: .seconds(12)).map(\.name) == ["n8"], "n7 has said goodbye to this one")
+        let many = (0..<MembershipLog.lostLimit + 9).map { LostMember(name: "m\($0)", since: .seconds($0)) }
+        log.learn(many, at: .seconds(13), theirs: .seconds(3600))
+        #expect(log.lost(at: .seconds(13)).count <= MembershipLog.lostLimit)
+    }
+
     @Test func `a lost node is named until it is back, starts again under its name, or has been away for a day`() {
         func lost(_ events: [MembershipEvent], at uptime: Duration = .seconds(9)) -> [String] {
             var log = MembershipLog()
