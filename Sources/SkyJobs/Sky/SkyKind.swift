@@ -12,31 +12,35 @@ enum SkyKind: JobKind {
     static var tools: [any NodeTool.Type] { [PixelTool.self] }
 
     static let methods = [
-        Method("catalogue", "$s7SkyCore11CoordinatorC9catalogueyAA13CataloguePageVAA0E7RequestVYaKFTE", for: .user) {
+        Method(
+            "catalogue", "$s7SkyCore11CoordinatorC0A4JobsE9catalogueyAD13CataloguePageVAD0F7RequestVYaKFTE", for: .user
+        ) {
             (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
         },
         Method(
             "preview",
-            "$s7SkyCore11CoordinatorC7previewy0A012ImagePreviewVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
+            "$s7SkyCore11CoordinatorC0A4JobsE7previewy0A012ImagePreviewVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
             for: .user
         ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
         },
         Method(
             "sectorRuns",
-            "$s7SkyCore11CoordinatorC10sectorRunsySay0A09SectorRunVG9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
+            "$s7SkyCore11CoordinatorC0A4JobsE10sectorRunsySay0A09SectorRunVG9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
             for: .user
         ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
         },
         Method(
             "background",
-            "$s7SkyCore11CoordinatorC10backgroundy0A013BackgroundMapVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
+            "$s7SkyCore11CoordinatorC0A4JobsE10backgroundy0A013BackgroundMapVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
             for: .user
         ) {
             (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
         },
-        Method("planes", "$s7SkyCore11CoordinatorC6planesy0A015CheckPixelsPageVAA0eF7RequestVYaKFTE", for: .user) {
+        Method(
+            "planes", "$s7SkyCore11CoordinatorC0A4JobsE6planesy0A015CheckPixelsPageVAD0fG7RequestVYaKFTE", for: .user
+        ) {
             (coordinator: isolated Coordinator, argument: CheckPixelsRequest) in try await coordinator.planes(argument)
         },
     ]
