@@ -15,7 +15,7 @@ import Transport
 enum SkyNodeMain {
     static func main() {
         // Before anything changes the environment.
-        guard access("/proc/self/task", F_OK) == 0 else { exit(runWithoutProc()) }
+        guard hasOwnProc else { exit(runWithoutProc()) }
         // Threads of libdispatch ask for a priority that only root may have, and libdispatch tells the system's log whenever they
         // are refused it: several times a minute.
         setenv("LIBDISPATCH_LOG", "NO", 0)
@@ -39,6 +39,10 @@ enum SkyNodeMain {
         dispatchMain()
     }
 
+    /// Whether /proc shows this process under its own number. One of another namespace of processes, as a container may have, shows
+    /// it under another or not at all, and threads do not find themselves.
+    private static var hasOwnProc: Bool { access("/proc/self/task/\(getpid())/comm", F_OK) == 0 }
+
     /// Says which version this is, and no more: without /proc libdispatch ends the process as soon as one of its threads is busy for
     /// a second.
     private static func runWithoutProc() -> Int32 {
@@ -56,7 +60,9 @@ enum SkyNodeMain {
         } catch {
             return Console.closeOutput(report(error))
         }
-        Console.failure("nothing is mounted at /proc, and there is no work without it: mount -t proc proc /proc")
+        let fault =
+            access("/proc/stat", F_OK) == 0 ? "/proc is not that of this container" : "nothing is mounted at /proc"
+        Console.failure("\(fault), and there is no work without it: mount -t proc proc /proc")
         return ExitStatus.usage.rawValue
     }
 

@@ -197,10 +197,12 @@ import Testing
         #expect(await node.end().status == 0)
     }
 
-    @Test(.enabled(if: Lab.obstacle == nil, "no namespaces can be made here"))
-    func `without proc the version is told, and all else is refused in one line`() async throws {
+    @Test(
+        .enabled(if: Lab.obstacle == nil, "no namespaces can be made here"),
+        arguments: ["unshare -m sh -c 'umount -l /proc; exec", "unshare --pid --fork sh -c 'exec"])
+    func `without its own proc the version is told, and all else is refused in one line`(way: String) async throws {
         func run(_ words: String) async throws -> Ended {
-            try await Skynode.shell("exec unshare -m sh -c 'umount -l /proc; exec \"$0\" \(words)' \"$0\"")
+            try await Skynode.shell("exec \(way) \"$0\" \(words)' \"$0\"")
         }
         for words in ["version", "--version"] {
             let ended = try await run(words)
