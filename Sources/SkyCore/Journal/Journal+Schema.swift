@@ -37,11 +37,13 @@ extension Journal {
     /// Looks whether a start could open the databases of a folder, and changes nothing.
     ///
     /// - Throws: `JournalError`.
-    static func check(in folder: JournalFolder) throws(JournalError) {
+    static func check(in folder: String) throws(JournalError) {
         for name in ["journal.sqlite", "replicas.sqlite"] {
-            let path = folder.path + "/" + name
+            let path = folder + "/" + name
             var status = stat()
-            guard stat(path, &status) == 0, status.st_size > 0 else { continue }
+            guard stat(path, &status) == 0 else { continue }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw JournalError(.inaccessible, "\(path) is no file") }
+            guard status.st_size > 0 else { continue }
             guard faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 else {
                 throw JournalError(.inaccessible, "\(path): \(String(cString: strerror(errno)))")
             }

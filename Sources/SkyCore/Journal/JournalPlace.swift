@@ -40,7 +40,9 @@ package enum JournalPlace: Hashable, Sendable {
     /// - Throws: `JournalError`, as `open`.
     func isInUse() throws(JournalError) -> Bool {
         do throws(JournalError) {
-            if let folder = try JournalFolder.existing(path) { try Journal.check(in: folder) }
+            // The lock is held meanwhile.
+            let folder = try JournalFolder.existing(path)
+            if folder.isThere { try Journal.check(in: path) }
             return false
         } catch {
             guard error.kind == .inUse else { throw error }

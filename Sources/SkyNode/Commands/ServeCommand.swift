@@ -253,6 +253,12 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
             throw CommandFailure(.usage, "--listen: \(StartFailure.command(error, listen: address).message ?? "")")
         }
         guard let http = try httpService(), http.isWanted else { return }
+        if case (.hostPort(let host, let port), .hostPort(let other, let httpPort)) = (address, http.address),
+            port != 0,
+            port == httpPort, host == other || [host, other].contains("0.0.0.0") || [host, other].contains("::")
+        {
+            throw CommandFailure(.usage, "--http \(http.address): --listen has this port; give it another one")
+        }
         if let error = ListenTrial.error(SOCK_STREAM, at: http.address, mayBeBusy: isInUse) {
             throw CommandFailure(
                 .usage, "--http \(http.address): cannot be listened on: \(PrintableText.of("\(error)"))")

@@ -40,12 +40,12 @@ struct NetworkOptions: ParsableArguments {
             + (noMulticast ? ["--no-multicast"] : [])
     }
 
-    /// Checks the interfaces as the start of a node does. The start also looks for addresses.
+    /// Checks the interfaces as the start of a node does.
     func checkInterfaces() throws {
-        for name in interface where if_nametoindex(name) == 0 {
-            var address = in_addr()
-            if inet_pton(AF_INET, name, &address) == 1 { continue }
-            throw CommandFailure(.usage, "--interface \(PrintableText.of(name)): there is no such interface here")
+        do {
+            try multicastSettings()?.checkInterfaces()
+        } catch let error as NetworkInterfaceError {
+            throw StartFailure.command(error, listen: nil)
         }
     }
 

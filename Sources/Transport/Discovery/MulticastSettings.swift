@@ -12,6 +12,13 @@ public struct MulticastSettings: Hashable, Sendable {
     /// How many routers a beacon may cross. 1 keeps it on the local network.
     public var timeToLive = 1
 
+    /// Checks that this machine has the interfaces, as the start of discovery does.
+    ///
+    /// - Throws: `NetworkInterfaceError` naming the first one that it does not have.
+    package func checkInterfaces() throws {
+        if let missing = BeaconPath.missing(interfaces, try NetworkInterface.all()) { throw missing }
+    }
+
     public init() {}
 
     /// Reads `GROUP:PORT` for an IPv4 multicast group; `nil` where the text is something else.

@@ -36,7 +36,7 @@ import Testing
         withExtendedLifetime(try JournalFolder(path)) {}
         #expect(FileManager.default.createFile(atPath: path + "/copies", contents: nil))
         for _ in 1...2 {
-            for open in [{ try JournalFolder(path) }, { try JournalFolder.existing(path) }]
+            for open in [{ try JournalFolder(path) }, { try JournalFolder.existing(path).lock }]
                 as [() throws -> JournalFolder?]
             {
                 let error = #expect(throws: JournalError.self) { try open() }
@@ -51,6 +51,42 @@ import Testing
         withExtendedLifetime(try JournalFolder(path)) {}
         #expect(chmod(path + "/elsewhere", 0o777) == 0)
         #expect(throws: JournalError.self, "another user could put jobs into it") { try JournalFolder(path) }
+    }
+
+    /// A first start, and one from a backup, finds no lock.
+    @Test func `a look finds in a folder without a lock all that a start finds`() throws {
+        let path = file("data")
+        func faults() throws -> [Bool] {
+            let look = #expect(throws: JournalError.self) { _ = try JournalPlace.folder(path).isInUse() } != nil
+            let start = #expect(throws: (any Error).self) { _ = try Journal(in: JournalFolder(path)) } != nil
+            try FileManager.default.removeItem(atPath: path)
+            return [look, start]
+        }
+        func make() throws { try #require(mkdir(path, 0o700) == 0) }
+        #expect(try JournalPlace.folder(path).isInUse() == false, "there is none")
+        try make()
+        #expect(try JournalPlace.folder(path).isInUse() == false && access(path + "/lock", F_OK) != 0)
+        #expect(chmod(path, 0o777) == 0)
+        #expect(try faults() == [true, true])
+        for name in ["copies", "lock"] {
+            try make()
+            #expect(symlink(path + "/nowhere", path + "/" + name) == 0)
+            #expect(try faults() == [true, true], "\(name)")
+        }
+        for name in ["journal.sqlite", "replicas.sqlite"] {
+            try make()
+            #expect(mkdir(path + "/" + name, 0o700) == 0)
+            let look = #expect(throws: JournalError.self) { _ = try JournalPlace.folder(path).isInUse() }
+            #expect(look?.message.contains(name) == true)
+            #expect(rmdir(path + "/" + name) == 0 && mkfifo(path + "/" + name, 0o600) == 0)
+            #expect(throws: JournalError.self) { _ = try JournalPlace.folder(path).isInUse() }
+            #expect(unlink(path + "/" + name) == 0)
+            #expect(FileManager.default.createFile(atPath: path + "/" + name, contents: Data("text".utf8)))
+            #expect(throws: JournalError.self) { _ = try JournalPlace.folder(path).isInUse() }
+            try FileManager.default.removeItem(atPath: path)
+        }
+        #expect(symlink("nowhere", path) == 0)
+        #expect(try faults() == [true, true])
     }
 
     /// A process that is being started has all descriptors until it runs its program, which takes a while on a busy machine.

@@ -119,10 +119,13 @@ struct ClusterOptionsTests {
         }
     }
 
-    @Test func `an interface is an existing one or an address`() throws {
-        try NetworkOptions.parse(words("--interface lo --interface 10.0.0.1")).checkInterfaces()
-        let options = try NetworkOptions.parse(words("--interface nosuch0"))
-        #expect(complaint { try options.checkInterfaces() } == "--interface nosuch0: there is no such interface here")
+    @Test func `an interface is one of this machine, by name or address`() throws {
+        try NetworkOptions.parse(words("--interface lo --interface 127.0.0.1")).checkInterfaces()
+        for name in ["nosuch0", "192.0.2.77"] {
+            let options = try NetworkOptions.parse(words("--interface \(name)"))
+            #expect(
+                complaint { try options.checkInterfaces() }?.hasPrefix("--interface: no interface \"\(name)\"") == true)
+        }
     }
 
     @Test func `seeds are addresses that can be connected to`() throws {

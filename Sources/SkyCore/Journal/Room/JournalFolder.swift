@@ -20,15 +20,7 @@ package final class JournalFolder: Sendable {
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw JournalFolder.failure(path) }
         defer { close(folder) }
-        var status = stat()
-        guard fstat(folder, &status) == 0 else { throw JournalFolder.failure(path) }
-        if let objection = JournalFolder.objection(to: status, user: geteuid(), group: getegid()) {
-            throw JournalError(.inaccessible, "\(path): \(objection), or name another folder by --data")
-        }
-        // What happens to it later is another matter: a node that cannot keep copies may have to give its own jobs to others.
-        if let fault = CopiesFolder(in: path).fault {
-            throw JournalError(.inaccessible, "\(fault); move it away, or name another folder by --data")
-        }
+        try JournalFolder.check(folder, path)
         let lock = path + "/lock"
         // A lock file that is a link is not followed, because it is not a file of this folder.
         let descriptor = openat(folder, "lock", O_RDWR | flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -44,24 +36,39 @@ package final class JournalFolder: Sendable {
         self.descriptor = descriptor
     }
 
+    /// - Parameter folder: its descriptor.
+    private static func check(_ folder: Int32, _ path: String) throws(JournalError) {
+        var status = stat()
+        guard fstat(folder, &status) == 0 else { throw failure(path) }
+        if let objection = objection(to: status, user: geteuid(), group: getegid()) {
+            throw JournalError(.inaccessible, "\(path): \(objection), or name another folder by --data")
+        }
+        // What happens to it later is another matter: a node that cannot keep copies may have to give its own jobs to others.
+        if let fault = CopiesFolder(in: path).fault {
+            throw JournalError(.inaccessible, "\(fault); move it away, or name another folder by --data")
+        }
+    }
+
     /// Looks at a folder as a start does, and makes nothing.
     ///
-    /// - Returns: the folder with its lock; `nil` where a start would make it, or its lock.
+    /// - Returns: whether it is there, and its lock; no lock where a start would make it.
     /// - Throws: as `init`; also where a start could not write there.
-    static func existing(_ path: String) throws(JournalError) -> JournalFolder? {
+    static func existing(_ path: String) throws(JournalError) -> (isThere: Bool, lock: JournalFolder?) {
         guard path.hasPrefix("/") else { throw JournalError(.inaccessible, "\(path): not an absolute path") }
         // A start makes what is missing of the path.
-        var there = path
-        while access(there, F_OK) != 0, errno == ENOENT, there != "/" {
+        var (there, status) = (path, stat())
+        while lstat(there, &status) != 0, errno == ENOENT, there != "/" {
             let slash = there.lastIndex(of: "/") ?? there.startIndex
             there = slash == there.startIndex ? "/" : String(there[..<slash])
         }
         let folder = open(there, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw failure(there) }
-        close(folder)
+        defer { close(folder) }
         guard faccessat(AT_FDCWD, there, W_OK | X_OK, AT_EACCESS) == 0 else { throw failure(there) }
-        guard there == path, access(path + "/lock", F_OK) == 0 else { return nil }
-        return try JournalFolder(existing: path, 0)
+        guard there == path else { return (false, nil) }
+        try check(folder, path)
+        guard lstat(path + "/lock", &status) == 0 else { return (true, nil) }
+        return (true, try JournalFolder(existing: path, 0))
     }
 
     deinit {
