@@ -45,7 +45,7 @@ struct NetworkOptions: ParsableArguments {
         do {
             try multicastSettings()?.checkInterfaces()
         } catch let error as NetworkInterfaceError {
-            throw StartFailure.command(error, listen: nil)
+            throw CommandFailure(.usage, "--interface \(PrintableText.of(error.name)): \(error)")
         }
     }
 

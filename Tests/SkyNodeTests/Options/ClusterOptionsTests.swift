@@ -124,7 +124,8 @@ struct ClusterOptionsTests {
         for name in ["nosuch0", "192.0.2.77"] {
             let options = try NetworkOptions.parse(words("--interface \(name)"))
             #expect(
-                complaint { try options.checkInterfaces() }?.hasPrefix("--interface: no interface \"\(name)\"") == true)
+                complaint { try options.checkInterfaces() }?.hasPrefix("--interface \(name): no interface \"\(name)\"")
+                    == true)
         }
     }
 
