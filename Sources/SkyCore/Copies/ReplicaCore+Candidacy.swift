@@ -42,7 +42,9 @@ extension ReplicaCore {
     /// Asks for promises if the primary has been silent for so long that it counts as lost.
     mutating func standIfDue() {
         guard now >= mayStandAt else { return }
-        guard mayVote else { return askWhetherEnded() }
+        // A primary that was removed may be the only one that has the batch that says so. The members cannot go on without that
+        // (Ongaro, "Consensus: Bridging Theory and Practice", 4.2.2).
+        guard mayVote || hasMore else { return askWhetherEnded() }
         let others = record.set.members.filter { $0 != primary }
         // One whose node is about to go lets the others try first.
         let rank = hasMore ? 0 : (others.firstIndex(of: own) ?? others.count) + (isLeaving ? others.count : 0)

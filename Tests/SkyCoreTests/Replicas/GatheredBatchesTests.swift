@@ -161,4 +161,24 @@ struct GatheredBatchesTests {
             #expect(stands == (isAhead && candidate != stranger), "one that is no member changes nothing")
         }
     }
+
+    /// A primary hands its jobs on and removes itself. Where it ends before a member has that batch, and a third copy is lost, it alone
+    /// can give it to that member.
+    @Test func `one that was removed stands for a member that lacks the batch that says so`() {
+        for isMember in [true, false] {
+            var core = core(promisedTo: second, members: [first])
+            let candidate = isMember ? first : second
+            let less = LogPosition(term: 1, number: 6, hash: 98)
+            let request = PromiseRequest(term: 2, candidate: candidate, position: less, isTrial: true)
+            _ = core.at(.seconds(5)) { $0.receive(.promise(request), ticket: 1) }
+            let sent = core.at(.seconds(12)) { $0.tick(available: []) }
+            let stands = if case .candidate = core.role { true } else { false }
+            #expect(stands == isMember)
+            for case .send(_, first, let call) in sent where isMember {
+                let reply = ReplicaReply(promised: 1, position: less, isGranted: true)
+                let outputs = core.at(.seconds(12)) { $0.replied(reply, from: first, call: call) }
+                #expect(outputs.contains { if case .write(.promise(_, own)) = $0 { true } else { false } })
+            }
+        }
+    }
 }

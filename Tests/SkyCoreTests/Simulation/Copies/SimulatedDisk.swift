@@ -1,7 +1,6 @@
 import Transport
 
 @testable import SkyCore
-@testable import SkyJobs
 
 /// What survives the end of a process: a replica's record, its copy, and the copy that is to replace it.
 struct SimulatedDisk {
