@@ -8,11 +8,12 @@ extension SkyEngine {
     package func preview(
         path: String, hdu: Int?, layer: ImageLayer? = nil, maximumSide: Int, encodes: Bool = false
     ) throws(SkyError) -> ImagePreview {
-        let info = try inspect(path: path, hdu: hdu, layer: layer)
+        stages.enter(.open)
+        let image = try image(path, hdu, layer, nil)
         stages.enter(.draw)
-        let preview = try ImagePreview(width: info.width, height: info.height, maximumSide: maximumSide) {
+        let preview = try ImagePreview(width: image.info.width, height: image.info.height, maximumSide: maximumSide) {
             rect throws(SkyError) in
-            try pixels(path: path, hdu: info.hdu, layer: layer, rect: rect)
+            try stages.during(.read) { () throws(SkyError) in try image.read(rect).values }
         }
         return encodes ? try preview.encoded() : preview
     }

@@ -29,8 +29,9 @@ package final class SkyEngine {
     private var cached: [Place: (key: Key, image: any PixelSource)] = [:]
     /// The files of the current task that are read from another node, by path.
     private var remote: [String: (content: FileContent, holder: PixelHolder)] = [:]
-    /// Where the files of the current task are that a command has sent to this node, by the paths that they are known by.
-    private var located: [String: String] = [:]
+    /// Where the files of the current task are that a command has sent to this node, by the paths that they are known by, and
+    /// what they hold. Whatever opens a file by its path looks here first.
+    private var located: [String: (place: String, content: FileContent)] = [:]
     /// The folder of such files, each under its digest; `nil` if there is none.
     private let inputs: String?
     /// `nil` if no pixels come from other nodes.
@@ -71,7 +72,8 @@ package final class SkyEngine {
         detection: Companions.Image? = nil, withContent: Bool = false, expected: [ImageReference.File] = []
     ) throws(SkyError) -> ImageInfo {
         stages.enter(.open)
-        defer { located = [:] }
+        let outer = located
+        defer { located = outer }
         for file in expected { try locate(file) }
         let paths =
             [path] + [companions?.noise?.path, companions?.mask?.path, detection?.path].compactMap(\.self)
@@ -80,7 +82,7 @@ package final class SkyEngine {
             // A file that cannot be opened has no stamp; the reading of its header will report the error.
             for path in paths {
                 if located[path] == nil { try bounds.check(path) }
-                before[path] = try? FileStamp(of: located[path] ?? path)
+                before[path] = try? FileStamp(of: located[path]?.place ?? path)
             }
         }
         let plain = try image(path, hdu, layer, nil).images.sky
@@ -112,9 +114,7 @@ package final class SkyEngine {
         if memory == nil {
             let held = { [self] (path: String) throws(SkyError) in
                 // Of a file that was sent all bytes are known.
-                if let sent = located[path], let content = expected.first(where: { $0.path == path })?.content {
-                    return content.held(by: try FileStamp(of: sent))
-                }
+                if let (place, content) = located[path] { return content.held(by: try FileStamp(of: place)) }
                 return try content(of: path, since: before[path], sampled: !withContent)
             }
             stages.enter(.digest)
@@ -158,7 +158,7 @@ package final class SkyEngine {
     /// - Throws: `SkyError` of kind `unavailable` if this node has another file under that path.
     private func locate(_ file: ImageReference.File) throws(SkyError) {
         let (path, content) = (file.path, file.content)
-        located[path] = input(content)
+        located[path] = input(content).map { ($0, content) }
         guard located[path] == nil, bounds.allow(path), let stamp = try? FileStamp(of: path) else { return }
         if content.identity == stamp.identity || stamp.resembles(content) { return }
         let found = try? stages.during(.digest) { () throws(SkyError) in
@@ -183,8 +183,9 @@ package final class SkyEngine {
     ) throws -> Result {
         stages.enter(.open)
         if let input = input(content) {
-            located[path] = input
-            defer { located[path] = nil }
+            let outer = located[path]
+            located[path] = (input, content)
+            defer { located[path] = outer }
             return try work()
         }
         let elsewhere = supply == nil ? nil : holder
@@ -237,7 +238,7 @@ package final class SkyEngine {
         let absent = SkyError(
             .unavailable, "\(FITSSniff.quoted(file.path)): it is not on this node as it was looked at first")
         if let input {
-            located[file.path] = input
+            located[file.path] = (input, file.content)
             defer { located[file.path] = nil }
             guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else { throw absent }
             return try read(image)
@@ -521,7 +522,7 @@ package final class SkyEngine {
                 try supply.image(file, holder: elsewhere.holder)
             }
         }
-        let location = located[path]
+        let location = located[path]?.place
         if location == nil { try bounds.check(path) }
         let open = { () throws(SkyError) in
             try FITSImage(path: path, at: location, hdu: hdu, layer: layer ?? ImageLayer())

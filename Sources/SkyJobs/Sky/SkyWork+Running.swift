@@ -22,15 +22,20 @@ extension SkyWork: KindWork, WorkerWork {
         // What the engine did since its last task, such as reading tiles for another node, is not this task's work.
         _ = engine.stages.finish()
         defer { tools.stages = StageTimes(engine.stages.finish()) }
+        return .sky(try perform(on: engine))
+    }
+
+    /// Does the work on files that hold what they are known to hold.
+    func perform(on engine: SkyEngine) throws -> SkyResult {
         switch self {
         case .background(let image, _, _), .seeing(let image, _, _, _), .extract(let image, _, _, _),
             .join(let image, _, _, _):
-            return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
+            return try engine.with(image.contents[...]) { try engine.perform(self) }
         case .preview(var image, _, _):
             // Moving a whole image is not worthwhile for a small picture, so a node that has the file draws it.
             image.holder = nil
-            return .sky(try engine.with(image.contents[...]) { try engine.perform(self) })
-        case .inspect: return .sky(try engine.perform(self))
+            return try engine.with(image.contents[...]) { try engine.perform(self) }
+        case .inspect: return try engine.perform(self)
         }
     }
 }
