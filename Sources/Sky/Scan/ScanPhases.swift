@@ -144,7 +144,7 @@ package struct ScanPhases: Sendable {
         }
     }
 
-    /// What the catalogue lacks without this piece of work.
+    /// What the catalogue and the files beside it lack without this piece of work.
     package func consequence(ofFailed number: Int) -> String? {
         switch role(number) {
         case .sector(let index):
@@ -154,6 +154,7 @@ package struct ScanPhases: Sendable {
             let rect = unions[index].rect
             return
                 "objects in columns \(rect.x + 1) to \(rect.right), rows \(rect.y + 1) to \(rect.bottom) are in pieces"
+        case .picture: return "there is no picture and no page; the catalogue is not affected"
         default: return nil
         }
     }

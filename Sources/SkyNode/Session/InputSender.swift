@@ -1,6 +1,7 @@
 import Base
 import Distributed
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import Sky
@@ -73,20 +74,9 @@ actor InputSender {
 
     /// Whether a scan has failed because its file is on no node. A file that a node has and keeps its workers from is not sent: it
     /// lies where its operator lets nobody read.
-    private static func saysMissing(_ reason: String) -> Bool {
+    fileprivate static func saysMissing(_ reason: String) -> Bool {
         reason.contains("no node can reach its input")
             && ["no such file on this node", "it is not the file that the command has"].contains { reason.contains($0) }
-    }
-
-    /// The events without those that say that no node has a file: the command may have it, and if it cannot help, the job's reason
-    /// says the same.
-    static func withoutMissing(_ batch: EventBatch, from coordinator: CoordinatorConnection) -> EventBatch {
-        guard coordinator.isElsewhere else { return batch }
-        var batch = batch
-        batch.events.removeAll {
-            if case .failed(_, let reason) = $0.kind { saysMissing(reason) } else { false }
-        }
-        return batch
     }
 
     // MARK: - Files of the next jobs
@@ -246,6 +236,37 @@ actor InputSender {
 
     private static func reason(_ error: any Error) -> String {
         PrintableText.of((error as? SkyError)?.message ?? (error as? RemoteError)?.message ?? "\(error)")
+    }
+}
+
+/// Holds back the failures of one job that say that no node has a file, until the job has ended. If they made it fail, the command
+/// may have the file, and if it cannot help, the job's reason says the same. A job that was done without these tasks tells of them.
+struct MissingFiles: Sendable {
+    private let isElsewhere: Bool
+    private let held = NIOLockedValueBox<[JobEvent]>([])
+
+    /// - Parameter isElsewhere: whether the job is another process's, to which files can be sent.
+    init(isElsewhere: Bool) { self.isElsewhere = isElsewhere }
+
+    /// The events that are told now.
+    func told(_ batch: EventBatch) -> EventBatch {
+        guard isElsewhere else { return batch }
+        var batch = batch
+        batch.events = held.withLockedValue { held in
+            batch.events.flatMap { event -> [JobEvent] in
+                switch event.kind {
+                case .failed(_, let reason) where InputSender.saysMissing(reason):
+                    held.append(event)
+                    return []
+                case .ended(let report):
+                    defer { held = [] }
+                    return ([.done, .cancelled].contains(report.state) ? held : []) + [event]
+                default:
+                    return [event]
+                }
+            }
+        }
+        return batch
     }
 }
 

@@ -44,18 +44,30 @@ struct ScanDetailTests {
     }
 
     @Test func `an image's line names what is unusual`() {
-        func line(_ state: JobReport.State, retries: Int, failed: Int, hasCoordinates: Bool = true) -> String {
+        func line(
+            _ state: JobReport.State, retries: Int, failed: Int, hasCoordinates: Bool = true, wantsPicture: Bool = false
+        ) -> String {
             let report = JobReport(
                 state: state, scheduled: 5, completed: 5 - failed, failed: failed, retries: retries,
                 duration: .seconds(1), nodes: [])
             return ScanSummary.line(
-                ScanSummary.result("a.fits", 7, report.duration), report, hasCoordinates: hasCoordinates)
+                ScanSummary.result("a.fits", 7, report.duration), report,
+                ScanSummary.Losses(report, wantsPicture: wantsPicture, hasPicture: false),
+                hasCoordinates: hasCoordinates)
         }
         #expect(line(.done, retries: 0, failed: 0) == "a.fits: 7 sources in 1.00 s")
         #expect(
             line(.done, retries: 2, failed: 1, hasCoordinates: false)
                 == "a.fits: 7 sources in 1.00 s, 2 retried, 1 failed, the catalogue has gaps, no coordinates")
         #expect(line(.cancelled, retries: 0, failed: 0).hasSuffix("the catalogue has gaps"))
+        // A picture is no part of the catalogue.
+        #expect(
+            line(.done, retries: 0, failed: 1, wantsPicture: true)
+                == "a.fits: 7 sources in 1.00 s, 1 failed, no picture and no page")
+        #expect(
+            line(.done, retries: 0, failed: 2, wantsPicture: true)
+                .hasSuffix("2 failed, the catalogue has gaps, no picture and no page"))
+        #expect(line(.failed, retries: 0, failed: 1, wantsPicture: true).hasSuffix("1 failed, the catalogue has gaps"))
     }
 
     @Test func `changes are reported in full for one image, and in a line for each of many`() {

@@ -9,10 +9,29 @@ struct ScanSummary {
     /// All of it in one line, for one image of many.
     let line: String
 
+    /// What failed tasks mean for the files of a scan.
+    struct Losses {
+        /// Sectors or parts of large objects are missing in the catalogue.
+        let hasGaps: Bool
+        /// The picture was asked for and is missing, and with it the map of the sectors and the page.
+        let lacksPicture: Bool
+
+        /// - Parameters:
+        ///   - wantsPicture: whether the job was to draw one.
+        ///   - hasPicture: whether it was fetched.
+        init(_ report: JobReport, wantsPicture: Bool, hasPicture: Bool) {
+            lacksPicture = report.state == .done && report.failed > 0 && wantsPicture && !hasPicture
+            hasGaps = report.state != .done || report.failed > (lacksPicture ? 1 : 0)
+        }
+    }
+
+    /// - Parameter hasPicture: whether there is a picture of the image.
     init(
         item: ScanItem, plan: ScanPlan, report: JobReport, shares: [(node: String, sectors: Int)],
-        catalogue: Catalogue, files: [String]
+        catalogue: Catalogue, hasPicture: Bool, files: [String]
     ) {
+        let losses = Losses(
+            report, wantsPicture: item.request.kind.scan?.pictureSide != nil, hasPicture: hasPicture)
         let sectors = (try? SectorGrid(info: catalogue.info, configuration: plan.configuration).sectors.count) ?? 0
         let scanned = shares.reduce(0) { $0 + $1.sectors }
         let truncated = catalogue.truncatedSources
@@ -34,8 +53,12 @@ struct ScanSummary {
         }
         if report.state != .done {
             lines.append("The catalogue has gaps: the scan did not come to its end.")
-        } else if report.failed > 0 {
+        } else if losses.hasGaps {
             lines.append("The catalogue has gaps: the tasks named above failed.")
+        }
+        if losses.lacksPicture {
+            lines.append(
+                "No picture, no map of the sectors and no page were written: the picture failed, as said above.")
         }
         if let reason = catalogue.info.missingCoordinates {
             lines.append("no coordinates: \(PrintableText.of(reason))")
@@ -48,7 +71,8 @@ struct ScanSummary {
         if let truth = plan.truth { lines += TruthReport(sources: catalogue.sourcesInFrame, truth: truth).lines }
         lines += files.map { "wrote \(PrintableText.of($0))" }
         self.lines = lines
-        line = ScanSummary.line(lines[0], report, hasCoordinates: catalogue.info.missingCoordinates == nil)
+        line = ScanSummary.line(
+            lines[0], report, losses, hasCoordinates: catalogue.info.missingCoordinates == nil)
     }
 
     static func result(_ name: String, _ sources: Int, _ duration: Duration) -> String {
@@ -56,11 +80,12 @@ struct ScanSummary {
     }
 
     /// The first line, with what is out of the ordinary.
-    static func line(_ result: String, _ report: JobReport, hasCoordinates: Bool) -> String {
+    static func line(_ result: String, _ report: JobReport, _ losses: Losses, hasCoordinates: Bool) -> String {
         var notes: [String] = []
         if report.retries > 0 { notes.append("\(report.retries) retried") }
         if report.failed > 0 { notes.append("\(report.failed) failed") }
-        if report.state != .done || report.failed > 0 { notes.append("the catalogue has gaps") }
+        if losses.hasGaps { notes.append("the catalogue has gaps") }
+        if losses.lacksPicture { notes.append("no picture and no page") }
         if !hasCoordinates { notes.append("no coordinates") }
         return ([result] + notes).joined(separator: ", ")
     }

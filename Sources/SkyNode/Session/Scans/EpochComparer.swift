@@ -215,10 +215,11 @@ struct EpochComparer: Sendable {
         let printer = EventPrinter(
             format: format, isVerbose: false, display: display, subject: subject,
             printsFailuresOnly: detail < .summary)
+        let missing = MissingFiles(isElsewhere: coordinator.isElsewhere)
         do {
             return try await JobWatch(coordinator: coordinator, sender: sender)
                 .run(Submission(request), replacing: failed, interrupts: interrupts) {
-                    printer.print(InputSender.withoutMissing($0, from: coordinator))
+                    printer.print(missing.told($0))
                 }
         } catch let failure as CommandFailure where failure.refusal != nil {
             if let message = failure.message { display.fail("\(PrintableText.of(subject)): \(message)") }

@@ -115,6 +115,7 @@ struct ImageScanner: Sendable {
         let printer = EventPrinter(
             format: rules.format, isVerbose: progress.detail == .everything, display: display,
             subject: progress.subject, printsFailuresOnly: progress.detail < .summary)
+        let missing = MissingFiles(isElsewhere: coordinator.isElsewhere)
         let shares = SectorShares()
         let phases = NIOLockedValueBox(PhaseTimes())
         var laps = ScanLaps(start: start, from: .now)
@@ -127,7 +128,7 @@ struct ImageScanner: Sendable {
             .run(Submission(item.request, token: item.token), replacing: failed, interrupts: interrupts) { batch in
                 shares.count(batch)
                 phases.withLockedValue { phases in for event in batch.events { phases.add(event) } }
-                printer.print(InputSender.withoutMissing(batch, from: coordinator))
+                printer.print(missing.told(batch))
             }
         laps.end(.job, at: .now)
         var findings = Findings(
@@ -261,7 +262,7 @@ struct ImageScanner: Sendable {
         if rules.format == .text {
             let summary = ScanSummary(
                 item: item, plan: plan, report: report, shares: findings.shares, catalogue: catalogue,
-                files: findings.files)
+                hasPicture: findings.preview != nil, files: findings.files)
             switch detail {
             case .errors: break
             case .line: display.output([summary.line], plan.output)

@@ -235,6 +235,7 @@ import Testing
         let step = plan.completed(5, .sky(.preview(preview)))
         #expect(step.newTasks == 1 && step.isLast)
         #expect(plan.consequence(ofFailed: 4) == "the catalogue lacks columns 129 to 256, rows 1 to 128")
+        #expect(plan.consequence(ofFailed: 5) == "there is no picture and no page; the catalogue is not affected")
         guard case .join(_, let union, _, _)? = plan.task(6)?.work.sky else {
             Issue.record("a union follows the picture")
             return
