@@ -123,8 +123,7 @@ enum ClusterSession {
                 let addresses = [client.address] + (mayMove ? others.some : [])
                 return try client.coordinator(of: try await system.join(firstOf: addresses).node)
             }
-            let connection = CoordinatorConnection(
-                coordinator, patience: patience, isRemote: !client.address.isLoopback, redial: redial)
+            let connection = CoordinatorConnection(coordinator, patience: patience, redial: redial)
             // A command that waits needs to know whom to ask when the node is gone.
             let learning = patience > .zero ? Task { await others.follow(connection) } : nil
             defer { learning?.cancel() }

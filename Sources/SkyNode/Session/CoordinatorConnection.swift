@@ -22,8 +22,6 @@ actor CoordinatorConnection {
     private let redial: Redial?
     /// Whether the coordinator is in another process. Its jobs go on without this process then.
     nonisolated let isElsewhere: Bool
-    /// Whether the coordinator is on another machine, where other files may have the same paths.
-    nonisolated let isRemote: Bool
     /// The jobs that the coordinator does not take now.
     nonisolated let line = SubmissionLine()
     private let patience: Duration
@@ -48,16 +46,12 @@ actor CoordinatorConnection {
 
     /// - Parameters:
     ///   - patience: how long to try to renew the connection; zero where the coordinator is in this process.
-    ///   - isRemote: whether the coordinator is on another machine.
     ///   - redial: renews the connection.
-    init(
-        _ coordinator: Coordinator, patience: Duration = .zero, isRemote: Bool = false, redial: Redial? = nil
-    ) {
+    init(_ coordinator: Coordinator, patience: Duration = .zero, redial: Redial? = nil) {
         self.coordinator = coordinator
         self.patience = patience
         self.redial = redial
         isElsewhere = redial != nil
-        self.isRemote = isRemote
         node = CoordinatorConnection.name(of: coordinator)
     }
 

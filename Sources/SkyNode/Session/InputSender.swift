@@ -34,10 +34,11 @@ actor InputSender {
         (self.coordinator, self.say) = (coordinator, say)
     }
 
-    /// The scan with a sample of what its files hold on this machine, so that no node of another machine takes another file under the
-    /// same path for them. Files that this machine does not have are those of the nodes.
+    /// The scan with a sample of what its files hold for this command, so that no node takes another file under the same path for
+    /// them: a node of another machine may have one, and so may a node of this machine that sees other mounts, as one in a
+    /// container does. Files that this command does not have are those of the nodes.
     func expecting(_ job: JobRequest) async throws -> JobRequest {
-        guard coordinator.isRemote, var scan = job.kind.scan else { return job }
+        guard coordinator.isElsewhere, var scan = job.kind.scan else { return job }
         let known = scan.image.contents.map(\.path)
         let paths = scan.image.paths.filter { !known.contains($0) }
         let found = try await NIOThreadPool.singleton.runIfActive {

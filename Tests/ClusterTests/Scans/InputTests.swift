@@ -22,26 +22,33 @@ struct InputTests {
             "synthesize", frames.file("sky.fits"), "--width", "900", "--height", "800", "--epochs", "2", "--transients",
             "5")
         #expect(made.status == 0)
-        let (new, old) = (frames.file("sky_e1.fits"), frames.file("sky_e0.fits"))
+        let weight = frames.file("weight.fits")
+        try FileManager.default.copyItem(atPath: frames.file("sky_e0.fits"), toPath: weight)
+        #expect(try await RunningProcess("/usr/bin/gzip", [weight]).end().status == 0)
+        let files = [frames.file("sky_e1.fits"), frames.file("sky_e0.fits"), weight + ".gz"]
         try await RunningCluster.with(
             2, slots: 1, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
         ) { cluster in
             let alice = keys.of("alice", cluster.addresses[0])
             let reference = ["--reference", laptop.file("sky_e0.fits"), "--difference"]
-            let scans = [("changes", reference), ("dual", ["--detect", laptop.file("sky_e0.fits")])]
+            let (weight, detect) = (
+                ["--weight", laptop.file("weight.fits.gz")], ["--detect", laptop.file("sky_e0.fits")]
+            )
+            let checks = ["--check-image", "segmentation"]
+            let scans = [("changes", reference), ("dual", detect), ("weighted", weight + checks)]
             func words(_ name: String, _ options: [String], _ output: String) -> [String] {
                 ["scan", laptop.file("sky_e1.fits"), "-o", out.file(output + "-" + name), "--sector", "256"]
-                    + ["--no-picture", "--no-cache"] + options + alice
+                    + ["--no-cache"] + options + alice
             }
             for (name, options) in scans {
-                let sent = try await run(laptop.path, with: [new, old], words(name, options, "sent"))
+                let sent = try await run(laptop.path, with: files, words(name, options, "sent"))
                 #expect(sent.status == 0, "\(sent.errors)")
                 // A file that a job has needed is still there for the next.
                 let count = sent.errors.count { $0.contains("no node has it; sending") }
-                #expect(count == (name == "changes" ? 2 : 0), "\(sent.errors)")
+                #expect(count == ["changes": 2, "weighted": 1][name, default: 0], "\(sent.errors)")
             }
             // The nodes get the files under the same path.
-            for file in [new, old] {
+            for file in files {
                 let name = URL(fileURLWithPath: file).lastPathComponent
                 try FileManager.default.copyItem(atPath: file, toPath: laptop.file(name))
             }
@@ -51,11 +58,55 @@ struct InputTests {
                 #expect(!there.errors.contains { $0.contains("sending") })
             }
         }
-        for name in ["changes/sky_e1.changes.csv", "changes/sky_e1.difference.fits"]
-            + ["csv", "cat.fits", "reg"].flatMap({ ["changes/sky_e1." + $0, "dual/sky_e1." + $0] })
-        {
+        var names = [
+            "changes/sky_e1.changes.csv", "changes/sky_e1.difference.fits", "weighted/sky_e1.segmentation.fits",
+        ]
+        for folder in ["changes", "dual", "weighted"] {
+            for ending in ["csv", "cat.fits", "reg", "jpg"] { names.append("\(folder)/sky_e1.\(ending)") }
+        }
+        for name in names {
             #expect(try out.contents("sent-" + name) == out.contents("there-" + name), "\(name)")
         }
+        for name in ["changes/sky_e1.html", "changes/sky_e1.changes.html", "dual/sky_e1.html", "weighted/sky_e1.html"] {
+            #expect(!(try out.contents("sent-" + name).isEmpty), "\(name)")
+        }
+    }
+
+    @Test func `a file is the one that the command sees, and who has sent it does not matter to others`() async throws {
+        let keys = try await IssuedKeys([("alice", "user"), ("bob", "user")])
+        let (mine, shared, laptop, out) = (
+            try ScratchFolder(), try ScratchFolder(), try ScratchFolder(), try ScratchFolder()
+        )
+        for (file, seed) in [(mine.file("sky.fits"), "1"), (laptop.file("sky.fits"), "2")] {
+            let made = try await Skynode.run(
+                "synthesize", file, "--width", "700", "--height", "600", "--seed", seed)
+            #expect(made.status == 0)
+        }
+        try FileManager.default.copyItem(atPath: mine.file("sky.fits"), toPath: shared.file("sky.fits"))
+        try await RunningCluster.with(
+            1, slots: 2, options: { _ in ["--cluster-key", keys.cluster] }, keys: ["--cluster-key", keys.cluster]
+        ) { cluster in
+            let (alice, bob) = (keys.of("alice", cluster.addresses[0]), keys.of("bob", cluster.addresses[0]))
+            // The node has another file under the path of Alice's, although it is on the same machine.
+            let sent = try await run(
+                laptop.path, with: [mine.file("sky.fits")],
+                ["scan", laptop.file("sky.fits"), "-o", out.file("sent")] + alice)
+            #expect(sent.status == 0, "\(sent.errors)")
+            #expect(sent.errors.count { $0.contains("no node has it; sending") } == 1, "\(sent.errors)")
+            for (name, options) in [("bob", []), ("again", ["--no-cache"]), ("deep", ["--threshold", "3"])] {
+                let own = try await Skynode.run(
+                    ["scan", shared.file("sky.fits"), "-o", out.file(name), "-q"] + options + bob)
+                #expect(own.status == 0 && own.errors.isEmpty, "\(own.errors)")
+            }
+            // Without that mount it is the node's file.
+            let other = try await Skynode.run(["scan", laptop.file("sky.fits"), "-o", out.file("other")] + alice)
+            #expect(other.status == 0 && !other.errors.contains { $0.contains("sending") }, "\(other.errors)")
+        }
+        for name in ["bob", "again"] {
+            #expect(try out.contents(name + "/sky.jpg") == out.contents("sent/sky.jpg"), "\(name)")
+        }
+        #expect(try out.contents("other/sky.jpg") != out.contents("sent/sky.jpg"))
+        #expect(!(try out.contents("deep/sky.html").isEmpty))
     }
 
     @Test func `images that fit only one by one are sent as there is room, and none drives out another`() async throws {
