@@ -80,7 +80,14 @@ struct KnownJobsTests {
         let one = known([answer(1, [job(0x7f00_0000_0000_0001)])], lost: [lost(2)])
         #expect(one.lines == ["pc2 was lost (40 s ago): jobs that only it has are missing until it is back"])
         #expect(!one.isComplete && one.lines == one.absentLines)
-        #expect(try one.find("7f").member.name == "pc1" && one.findForSure("7f").member.name == "pc1")
+        #expect(try one.find("7f").member.name == "pc1" && one.find("@last").member.name == "pc1")
+        #expect(try one.findForSure("7f00000000000001").member.name == "pc1")
+        for text in ["7f", "@last"] {
+            let failure = #expect(throws: CommandFailure.self, "the lost node may have another one") {
+                try one.findForSure(text)
+            }
+            #expect(failure?.status == .noCluster && failure?.message?.hasSuffix("whole id, 7f00000000000001") == true)
+        }
         do {
             _ = try one.find("99")
             Issue.record("there is none")

@@ -140,15 +140,17 @@ struct KnownJobs: Sendable {
         return entry
     }
 
-    /// As `find`, for what is to be stopped or deleted: where jobs are missing, another one may begin with the same digits. One that only
-    /// a lost node has is not seen by whoever wants to delete it.
+    /// As `find`, for what is to be stopped, deleted or left without copies: where jobs are missing, also those that only a lost node
+    /// has, another one may begin with the same digits, or be newer.
     func findForSure(_ text: String) throws -> Entry {
         let entry = try find(text)
-        guard !isAwaited || text.lowercased() == entry.job.id.description else {
+        guard isComplete || text.lowercased() == entry.job.id.description else {
+            let doubt =
+                text == JobReference.last
+                ? "there may be a newer job" : "other jobs may begin with \(PrintableText.of(text)), too"
             throw CommandFailure(
                 .noCluster,
-                "other jobs may begin with \(PrintableText.of(text)), too: \(lines.joined(separator: "; ")); name the job by "
-                    + "its whole id, \(entry.job.id)")
+                "\(doubt): \(lines.joined(separator: "; ")); name the job by its whole id, \(entry.job.id)")
         }
         return entry
     }

@@ -219,7 +219,8 @@ struct CopiesTests {
             let watched = try await last
             #expect([0, 130].contains(watched.status), "\(watched.errors)")
             // And afterwards.
-            #expect(try await run("delete", String(jobs[4].prefix(12))).status == 0)
+            #expect(try await run("delete", String(jobs[4].prefix(12))).status == 3, "node1 may have another one")
+            #expect(try await run("delete", jobs[4]).status == 0)
             #expect(try await run("results", jobs[5]).errors.last?.contains("is no scan") == true)
             #expect(try await run("unprotect", long).status == 0)
             let left = try await run("--format", "json")
