@@ -298,7 +298,7 @@ final class Discovery: Sendable {
             seal.isSecret ? beacon.addresses(from: source) : [beacon.addressOfSource(source)].compactMap(\.self)
         if beacon.kind != .goodbye { owner.report(.heard(beacon.node, at: addresses)) }
         switch beacon.kind {
-        case .goodbye: return owner.report(.left(beacon.node))
+        case .goodbye: return owner.report(.left(beacon.node, name: beacon.name))
         case .solicit:
             if isAnswered(beacon) { advance(.solicited) }
             if owner.isLinked(beacon.node) { state.withLockedValue { $0.lastAsked = environment.now() } }

@@ -28,7 +28,7 @@ enum DiscoveryReport {
     /// A node may be at these addresses, the best of which comes first.
     case suggested(NodeID, at: [NodeAddress])
     /// A node said that it leaves.
-    case left(NodeID)
+    case left(NodeID, name: String)
     /// This machine no longer has an address.
     case lost(IPAddress)
 }

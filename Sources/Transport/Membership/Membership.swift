@@ -10,6 +10,8 @@ package struct Membership {
     private var lost: Set<NodeID> = []
     /// The lost nodes, in the order in which they were lost.
     private var lostOrder: Deque<NodeID> = []
+    /// The names that lost nodes had, the last one at the end, until a node of that name is here or says goodbye.
+    private var missed: Deque<String> = []
 
     package init() {}
 
@@ -20,6 +22,7 @@ package struct Membership {
 
     /// A link came up. There is no event where the node is a member already: its link was only replaced.
     package mutating func linked(_ member: Member) -> MembershipEvent? {
+        missed.removeAll { $0 == member.name }
         guard var known = members[member.node] else {
             members[member.node] = member
             guard lost.remove(member.node) != nil else { return .joined(member) }
@@ -56,11 +59,18 @@ package struct Membership {
 
     /// The node's only link ended.
     package mutating func unlinked(_ node: NodeID, saidGoodbye: Bool) -> MembershipEvent? {
-        guard members.removeValue(forKey: node) != nil else { return nil }
+        guard let member = members.removeValue(forKey: node) else { return nil }
         if saidGoodbye { return .left(node) }
+        missed.removeAll { $0 == member.name }
+        missed.append(member.name)
+        if missed.count > Membership.lostLimit { missed.removeFirst() }
         lost.insert(node)
         lostOrder.append(node)
         if lostOrder.count > Membership.lostLimit, let oldest = lostOrder.popFirst() { lost.remove(oldest) }
         return .lost(node)
     }
+
+    /// Whether a node that says goodbye without a link to it ends that its name is missed: it has been started again, and stopped in
+    /// order before there was a link. Then it counts as one that was here for a moment (`linked`, `unlinked`).
+    package func isMissed(_ member: Member) -> Bool { members[member.node] == nil && missed.contains(member.name) }
 }

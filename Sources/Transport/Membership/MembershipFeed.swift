@@ -40,6 +40,13 @@ final class MembershipFeed: Sendable {
         for listener in cutOff { listener.finish() }
     }
 
+    /// A node without a link has said goodbye. Where its name is missed, it was here for a moment.
+    func heardGoodbye(of member: Member) {
+        guard state.withLockedValue({ $0.membership.isMissed(member) }) else { return }
+        update { $0.linked(member) }
+        update { $0.unlinked(member.node, saidGoodbye: true) }
+    }
+
     /// Starts with `joined` for every present member, and goes on with every event as it happens.
     func events() -> AsyncStream<MembershipEvent> {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -4,7 +4,7 @@ extension ClusterSystem: DiscoveryOwner {
         switch report {
         case .heard(let node, let addresses): heardBeacon(of: node, at: addresses)
         case .suggested(let node, let addresses): suggest(addresses, node: node, by: .beacon)
-        case .left(let node): heardGoodbye(of: node)
+        case .left(let node, let name): heardGoodbye(of: node, named: name)
         case .lost(let address): lost(address: address)
         }
     }
@@ -24,8 +24,12 @@ extension ClusterSystem: DiscoveryOwner {
     }
 
     /// Notes that a beacon said that a node leaves. Where there is a link, the link says it too, and later than its last answer.
-    private func heardGoodbye(of node: NodeID) {
-        let dialler = state.withLockedValue { $0.links.current[node] == nil ? $0.dialler : nil }
+    private func heardGoodbye(of node: NodeID, named name: String) {
+        let dialler = state.withLockedValue { state -> Dialler? in
+            guard state.links.current[node] == nil else { return nil }
+            feed.heardGoodbye(of: Member(node: node, name: name, address: nil, found: .beacon, since: now))
+            return state.dialler
+        }
         dialler?.left(node)
     }
 }

@@ -73,6 +73,7 @@ import Transport
         #expect(lost([.left(id(2)), .lost(id(7)), .suspect(id(1))]).isEmpty, "one said goodbye, one was never here")
         #expect(lost([.lost(id(2)), .back(member(2))]).isEmpty)
         #expect(lost([.lost(id(2)), .joined(again)]).isEmpty, "started again")
+        #expect(lost([.lost(id(2)), .joined(again), .left(id(9))]).isEmpty, "started again, and stopped in order")
         #expect(lost([.lost(id(2)), .joined(again), .lost(id(9))]) == ["n2"], "named once")
         #expect(lost([.joined(again), .lost(id(2))]).isEmpty, "the other one of its machine is there")
         #expect(lost([.lost(id(2))], at: .seconds(3) + MembershipLog.lostTime - .seconds(1)) == ["n2"])

@@ -65,7 +65,7 @@ import Testing
         }
         await leaving.stop()
         let left = await anna.first { if case .left = $0 { true } else { false } }
-        guard case .left(boris.id) = left else {
+        guard case .left(boris.id, name: "node \(boris.id)") = left else {
             Issue.record("\(String(describing: left))")
             return
         }

@@ -24,6 +24,30 @@ import Testing
         #expect(await events.next() == nil)
     }
 
+    @Test func `a goodbye without a link ends that its name is missed, and says nothing of others`() async {
+        let feed = MembershipFeed()
+        var again = member(9)
+        again.name = "n1"
+        let (first, second) = (member(1), member(2))
+        for member in [first, second] { feed.update { $0.linked(member) } }
+        var events = feed.events().makeAsyncIterator()
+        // Nobody misses one that is here, or that has said goodbye.
+        feed.heardGoodbye(of: again)
+        feed.update { $0.unlinked(second.node, saidGoodbye: true) }
+        feed.heardGoodbye(of: second)
+        feed.update { $0.unlinked(first.node, saidGoodbye: false) }
+        feed.heardGoodbye(of: member(3))
+        feed.heardGoodbye(of: again)
+        // The same datagram comes by several paths.
+        feed.heardGoodbye(of: again)
+        feed.finish()
+        var seen: [MembershipEvent] = []
+        while let event = await events.next() { seen.append(event) }
+        #expect(
+            seen.dropFirst(2) == [.left(second.node), .lost(first.node), .joined(again), .left(again.node)], "\(seen)")
+        #expect(feed.members.isEmpty)
+    }
+
     @Test func `a listener may be cancelled while something happens`() async {
         for _ in 0..<20 {
             let feed = MembershipFeed()
