@@ -65,11 +65,25 @@ extension ReplicaCore {
             return outputs.append(.close(.unneeded))
         }
         mayStandAt = now + policy.adoptAfter * 2
-        let request = PromiseRequest(
+        let others = record.set.everyone.filter { $0 != own }
+        for replica in others.isEmpty ? [primary].compactMap({ $0 }) : others { send(.promise(trial), to: replica) }
+    }
+
+    /// Asks without any promise. A primary answers also that there is an end, or no use for this copy.
+    private var trial: PromiseRequest {
+        PromiseRequest(
             term: max(record.promised, highestTerm) + 1, candidate: own, position: record.position ?? .start,
             isTrial: true)
-        let others = record.set.everyone.filter { $0 != own }
-        for replica in others.isEmpty ? [primary].compactMap({ $0 }) : others { send(.promise(request), to: replica) }
+    }
+
+    /// A member that this replica knows names the primary, which is none of those: the members have changed since this replica was one.
+    /// Only the primary says that there is no use for its copy, which would otherwise stay for ever.
+    mutating func askPrimary(as reply: ReplicaReply, of member: ReplicaID) {
+        guard let primary = reply.primary, !isPrimary, !reply.isGranted, primary != own, primary != member,
+            record.set.everyone.contains(member), !record.set.everyone.contains(primary),
+            now - lastContact >= policy.adoptAfter
+        else { return }
+        send(.promise(trial), to: primary)
     }
 
     mutating func ask(for term: UInt64) {

@@ -198,6 +198,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
             }
             return
         }
+        askPrimary(as: reply, of: replica)
         switch role {
         case .standby: break
         case .candidate: promised(reply, by: replica, call)
@@ -332,7 +333,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func answer(_ ticket: UInt64, isGranted: Bool, isAhead: Bool = false, isFull: Bool = false) {
         let reply = ReplicaReply(
             promised: record.promised, position: record.position, isGranted: isGranted, isAhead: isAhead,
-            isFull: isFull, wasDamaged: wasDamaged && record.position == nil ? true : nil, heedsPause: true)
+            isFull: isFull, wasDamaged: wasDamaged && record.position == nil ? true : nil, heedsPause: true,
+            primary: isGranted || isPrimary ? nil : primary ?? record.promisedTo)
         outputs.append(.answer(reply, ticket: ticket))
     }
 

@@ -100,6 +100,8 @@ package struct ReplicaReply: Hashable, Codable, Sendable {
     var share: Int?
     /// Whether it heeds `AppendRequest.pause`.
     var heedsPause: Bool?
+    /// Whom it takes for the primary, where it refuses something and is none itself.
+    var primary: ReplicaID?
 }
 
 extension ReplicaRequest: Codable where Content: Codable {}

@@ -118,4 +118,27 @@ struct GoodbyeDecisionTests {
         story.wait(until: 30, available: Array(others.dropFirst()), away: [others[0]: 1])
         #expect(story.sets.allSatisfy { ReplicaSet(members: $0.members).isQuorum([own, others[3]]) }, "\(story.sets)")
     }
+
+    @Test func `an old copy is given up where the members that it knows name a primary that it does not know`() {
+        let primary = ReplicaID(rawValue: 9)
+        let record = ReplicaRecord(
+            promised: 2, promisedTo: left, position: start, set: ReplicaSet(members: [left, own, right]))
+        var core = Core(
+            own, record: record, recent: RecentBatches(), policy: CopyPolicy(copies: 2), seed: 1, now: .zero)
+        func called(_ outputs: [Core.Output]) -> [ReplicaID: UInt64] {
+            outputs.reduce(into: [:]) { if case .send(.promise, let replica, let call) = $1 { $0[replica] = call } }
+        }
+        let asked = called(core.at(.seconds(20)) { $0.tick(available: []) })
+        #expect(Set(asked.keys) == [left, right])
+        let refusal = ReplicaReply(promised: 5, position: start, isGranted: false, primary: primary)
+        let next = called(core.at(.seconds(20)) { $0.replied(refusal, from: left, call: asked[left] ?? 0) })
+        #expect(Set(next.keys) == [primary])
+        // One that is no member sends nobody further.
+        let elsewhere = ReplicaReply(promised: 5, position: start, isGranted: false, primary: ReplicaID(rawValue: 8))
+        #expect(
+            called(core.at(.seconds(20)) { $0.replied(elsewhere, from: primary, call: next[primary] ?? 0) }).isEmpty)
+        let dismissal = ReplicaReply(promised: 5, position: nil, isGranted: false, isUnneeded: true)
+        let outputs = core.at(.seconds(20)) { $0.replied(dismissal, from: primary, call: next[primary] ?? 0) }
+        #expect(outputs.contains { if case .close(.unneeded) = $0 { true } else { false } })
+    }
 }
