@@ -38,13 +38,39 @@ extension ReplicaCore {
         }
     }
 
-    /// Whether a member that is about to go has to wait, because nothing could be decided without it.
+    /// Whether a replica that is about to go has to wait, because nothing could be decided without it, or because its copy still lacks
+    /// something.
     func needs(_ replica: ReplicaID) -> Bool {
         guard case .primary(let primary) = role else { return false }
+        guard !isOwed(replica, primary) else { return true }
         // It may be a member in a moment.
         guard !primary.isChanging else { return true }
         return record.set.everyone.contains(replica)
             && !record.set.isQuorum(staying(primary, surely: true).subtracting([replica]))
+    }
+
+    /// Whether a copy lacks something that was published, and is about to get it.
+    private func lacksPublished(_ replica: ReplicaID, _ primary: Primary<Content>) -> Bool {
+        guard primary.stage == .open, let follower = primary.followers[replica] else { return false }
+        return follower.acked < primary.committed && !follower.isFull && follower.isLasting(policy, now)
+    }
+
+    /// Whether a copy whose node has just said goodbye lacks something that was published before. When that node is on again, and this
+    /// one is off, its copy would say that deleted jobs wait.
+    private func isOwed(_ replica: ReplicaID, _ primary: Primary<Content>) -> Bool {
+        guard let away = away[replica], away < policy.contactTime, lacksPublished(replica, primary),
+            let follower = primary.followers[replica], follower.isFollowing
+        else { return false }
+        return primary.headTimes.last(upTo: follower.acked).map { $0 <= now - away } ?? true
+    }
+
+    /// Whether a copy that can be reached lacks something that was published. A primary without jobs, which nobody goes on with, does not
+    /// go before that: the copies would say that deleted jobs wait.
+    ///
+    /// - Parameter reachable: the replicas that can be reached, also those that are about to go.
+    func isAhead(of reachable: [ReplicaID]) -> Bool {
+        guard case .primary(let primary) = role else { return false }
+        return reachable.contains { lacksPublished($0, primary) }
     }
 
     /// Whether this primary should not go yet: members that can be reached are about to agree to a change.
@@ -109,7 +135,7 @@ extension ReplicaCore {
         }
         primary.hasSpare = spare.contains { !desired.contains($0) }
         primary.desired = desired
-        let kept = Set(desired + record.set.everyone)
+        let kept = Set(desired + record.set.everyone + primary.followers.keys.filter { isOwed($0, primary) })
         for replica in kept where replica != own && primary.followers[replica] == nil {
             primary.followers[replica] = Follower(lastGranted: now, lastHeard: now)
         }

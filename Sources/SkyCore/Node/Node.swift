@@ -233,6 +233,9 @@ package final class Node: Sendable {
     /// How long leaving takes at most.
     package var leavingTime: Duration { copies?.keeper.leavingTime ?? .zero }
 
+    /// How long a node that stops waits at most for copies that lack what was published last.
+    private static let completingTime = Duration.seconds(1)
+
     /// How long a hand-over takes at most: a standby that is a little behind has the rest within this time.
     package static let handOverTime = Duration.seconds(5)
 
@@ -292,6 +295,8 @@ package final class Node: Sendable {
         await scan.whenLocal { $0.stop() }
         let taken = coordinators
         for coordinator in taken { await coordinator.whenLocal { await $0.close() } }
+        // This task is cancelled, and the copies still get what was published until now.
+        await Task { await copies?.keeper.completeCopies(within: Node.completingTime) }.value
         let copying = copying.withLockedValue { $0 }
         copying?.cancel()
         await copying?.value

@@ -30,6 +30,19 @@ extension Copies {
         }
     }
 
+    /// Waits until the copies that can be reached have what was published here, when nothing more is, or until the time is over. Where
+    /// the node could not wait for them before, this is for the last moments of what people were told.
+    func completeCopies(within limit: Duration) async {
+        let end = ContinuousClock.now + limit
+        for replica in primaries {
+            while await replica.isAhead, ContinuousClock.now < end {
+                guard (try? await Task.sleep(for: Copies.completingInterval)) != nil else { return }
+            }
+        }
+    }
+
+    private static let completingInterval = Duration.milliseconds(20)
+
     /// How often a node that is about to go asks whether it may.
     private static let leavingInterval = Duration.milliseconds(100)
 

@@ -484,9 +484,10 @@ package actor Copies {
 
     /// A coordinator that was taken over has no jobs any more, so it ends for good. The others hear of that when they next ask.
     ///
-    /// Nothing can come later that it would have to keep: it takes no jobs, and that none is left is committed.
-    func end(_ coordinator: CoordinatorID) {
-        guard let replica = replicas[coordinator] else { return }
+    /// Nothing can come later that it would have to keep: it takes no jobs, and that none is left is committed. The copies in reach know
+    /// that first: otherwise they would say that the jobs wait where this node is gone before they ask. It ends later then.
+    func end(_ coordinator: CoordinatorID) async {
+        guard let replica = replicas[coordinator], await !replica.isAhead else { return }
         eventsInput.yield(.closed(replica, .ended))
     }
 

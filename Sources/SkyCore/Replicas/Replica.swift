@@ -337,8 +337,11 @@ actor Replica {
         guard !hasEnded else { return false }
         tickNow()
         return core.needsSuccessor && !others().available.isEmpty || core.isSettling || isHandingOver
-            || core.isAwaited(by: others().reachable)
+            || core.isAwaited(by: others().reachable) || !core.isLeaving && isAhead
     }
+
+    /// Whether a copy that can be reached lacks something that was published, and is about to get it.
+    var isAhead: Bool { !hasEnded && core.isAhead(of: others().reachable) }
 
     /// Whether nothing could be decided without a member whose node is about to go.
     func needs(_ replica: ReplicaID) -> Bool {

@@ -119,6 +119,63 @@ struct GoodbyeDecisionTests {
         #expect(story.sets.allSatisfy { ReplicaSet(members: $0.members).isQuorum([own, others[3]]) }, "\(story.sets)")
     }
 
+    // MARK: - What was published last
+
+    /// Two batches, of which the second gathers for the copy that is not waited for.
+    private func publish(_ story: inout PrimaryStory) {
+        for job in 1...2 as ClosedRange<UInt64> {
+            story.step { $0.propose(SimulatedContent([.deleted(job: job)]), proposal: job) }
+        }
+    }
+
+    private func lagging(_ story: PrimaryStory) -> ReplicaID? {
+        [left, right].first { story.follower($0)?.acked != story.core.record.position?.number }
+    }
+
+    @Test func `a primary without jobs waits until all copies in reach have what was published`() {
+        var story = story()
+        publish(&story)
+        #expect(lagging(story) != nil && story.core.isAhead(of: [left, right]) && !story.core.isAhead(of: []))
+        story.wait(until: story.seconds + 0.5, available: [left, right])
+        #expect(lagging(story) == nil && !story.core.isAhead(of: [left, right]))
+    }
+
+    @Test func `a copy whose node goes gets what was published before its goodbye, and need not wait for more`() throws
+    {
+        var story = story()
+        publish(&story)
+        let (going, goodbye) = (try #require(lagging(story)), story.seconds)
+        let others = [left, right].filter { $0 != going }
+        story.step { $0.tick(available: others, away: [going: .zero]) }
+        #expect(story.core.needs(going))
+        story.wait(until: goodbye + 0.5, available: others, away: [going: goodbye])
+        #expect(lagging(story) == nil && !story.core.needs(going))
+        publish(&story)
+        #expect(lagging(story) == going && !story.core.needs(going))
+    }
+
+    @Test func `a copy without a vote whose node goes is told, too, and forgotten soon after`() {
+        var story = PrimaryStory(own, [], at: start)
+        story.answering = [left]
+        story.step { $0.begin() }
+        story.wait(until: 1, available: [left])
+        publish(&story)
+        let goodbye = story.seconds
+        story.step { $0.tick(available: [], away: [left: .zero]) }
+        #expect(story.core.needs(left))
+        story.wait(until: goodbye + 0.5, available: [], away: [left: goodbye])
+        #expect(story.follower(left) == nil && !story.core.needs(left))
+        // One that is gone without an answer is not called for ever.
+        story.wait(until: goodbye + 2, available: [left])
+        story.answering = []
+        publish(&story)
+        let next = story.seconds + 0.001
+        story.wait(until: next + 2, available: [], away: [left: next])
+        #expect(story.follower(left) != nil && story.core.needs(left))
+        story.wait(until: next + 4, available: [], away: [left: next])
+        #expect(story.follower(left) == nil && !story.core.needs(left))
+    }
+
     @Test func `an old copy is given up where the members that it knows name a primary that it does not know`() {
         let primary = ReplicaID(rawValue: 9)
         let record = ReplicaRecord(

@@ -22,6 +22,7 @@ struct ReplicaSimulationTests {
         replicas.run(until: .seconds(90))
         replicas.calm()
         replicas.spendNight()
+        replicas.deleteAll()
         return replicas
     }
 

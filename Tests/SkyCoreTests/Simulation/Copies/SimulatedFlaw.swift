@@ -21,6 +21,8 @@ enum SimulatedFlaw: CaseIterable {
     case goodbyeOutlivesReturn
     /// A primary that hears goodbyes drops the votes without asking the former members.
     case goodbyeWithoutConsent
+    /// A node without jobs goes in order although copies lack what was published.
+    case goodbyeBeforeCopies
     /// A standby without room refuses the batch that begins a term, too.
     case termRefusedForRoom
 }

@@ -29,8 +29,10 @@ extension SimulatedReplicas {
                 step(other) { $0.continueWithoutStandbys() }
             }
         }
+        // Nobody has to go on with a journal without jobs.
+        let hasJobs = hosts[host].process?.isOpen != true || !hosts[host].disk.rows.jobs.isEmpty
         step(host) {
-            $0.isLeaving = true
+            $0.isLeaving = hasJobs
             $0.stir()
         }
         tick(host)
@@ -39,22 +41,36 @@ extension SimulatedReplicas {
             step(other) { $0.stir() }
             tick(other)
         }
-        let isNeeded = hosts.indices.contains {
+        var isNeeded = hosts.indices.contains {
             isLinked(host, $0) && hosts[$0].process?.core.needs(own) == true
         }
+        if flaw == .goodbyeBeforeCopies, deleted != nil { isNeeded = false }
         let available = reachable(from: host)
         let linked = hosts.indices.filter { isLinked(host, $0) }.map { hosts[$0].disk.id }
         let isBusy = hosts[host].process.map { process in
             process.core.needsSuccessor && !available.isEmpty || process.core.isSettling
                 || process.core.isAwaited(by: linked)
+                || !process.core.isLeaving && flaw != .goodbyeBeforeCopies && process.core.isAhead(of: linked)
         }
         if isNeeded || isBusy == true, now < end, flaw != .goodbyeKeepsVote {
             seen.insert(.heldBack)
             let process = hosts[host].process?.number ?? 0
             return schedule(.leaving(host, process: process, until: end, thenFor: time), after: .milliseconds(100))
         }
+        checkCopies(asGoes: host)
         crash(host)
         if let time { schedule(.started(host), after: time) }
+    }
+
+    /// Whether those copies know that all jobs were deleted which are not told any more: that of a host that goes, and where the primary
+    /// goes, those of the hosts that it can reach.
+    private mutating func checkCopies(asGoes host: Int) {
+        guard let deleted else { return }
+        let isPrimary = hosts[host].process?.isOpen == true
+        for other in hosts.indices where other == host || isPrimary && isLinked(host, other) {
+            guard let position = hosts[other].disk.record.position, !contains(position, deleted) else { continue }
+            violations.append("host \(host) goes, and host \(other) has jobs that were deleted: \(summary)")
+        }
     }
 
     mutating func tick(_ host: Int) {
@@ -102,5 +118,40 @@ extension SimulatedReplicas {
         let members = hosts[open].process?.core.record.set.members.count ?? 0
         let wanted = min(policy.copies, hosts.count - 1) / 2 * 2 + 1
         if members != wanted { violations.append("\(members) members in the morning, of \(wanted): \(summary)") }
+    }
+
+    /// All jobs are deleted. As soon as that is published, the primary goes in order, another host, or both.
+    mutating func deleteAll() {
+        guard violations.isEmpty, let open = hosts.indices.first(where: { hosts[$0].process?.isOpen == true }) else {
+            return
+        }
+        isIdle = true
+        run(until: now + .seconds(10))
+        let jobs = hosts[open].disk.rows.jobs.keys.sorted()
+        lastValue += 1
+        let proposal = lastValue
+        step(open) { $0.propose(SimulatedContent(jobs.map { .deleted(job: $0) }), proposal: proposal) }
+        let end = now + .seconds(10)
+        while now < end, violations.isEmpty,
+            published != hosts[open].disk.record.position
+                || !hosts[open].disk.rows.jobs.isEmpty
+        {
+            pass(.milliseconds(5))
+        }
+        deleted = published
+        let other = (open + Int.random(in: 1..<hosts.count, using: &random)) % hosts.count
+        let going = [[open], [other], [open, other], [other, open]][Int.random(in: 0..<4, using: &random)]
+        for host in going {
+            sayGoodbye(host, atMost: .seconds(60), thenFor: nil)
+            if chance(50) { pass(delay(0...300)) }
+        }
+        run(until: now + .seconds(30))
+        deleted = nil
+    }
+
+    private mutating func pass(_ time: Duration) {
+        let end = now + time
+        run(until: end)
+        now = max(now, end)
     }
 }

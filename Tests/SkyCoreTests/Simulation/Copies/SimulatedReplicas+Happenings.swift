@@ -214,6 +214,7 @@ extension SimulatedReplicas {
     }
 
     private mutating func propose() {
+        guard !isIdle else { return }
         // Now and then nothing happens for a while, and the calls come more seldom.
         // Once nothing fails any more, there is only to be seen that somebody stores.
         let pause = mayFail ? delay(chance(1) ? 12_000...30_000 : 10...400) : delay(100...2000)

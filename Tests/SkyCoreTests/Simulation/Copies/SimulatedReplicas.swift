@@ -108,6 +108,10 @@ struct SimulatedReplicas {
     /// How much was published after the last misfortune.
     var publishedAtEnd = 0
     var isCalm = false
+    /// Whether no more jobs come.
+    var isIdle = false
+    /// The position at which all jobs were deleted; `nil` where they were not.
+    var deleted: LogPosition?
     /// Whether misfortunes may still happen.
     var mayFail = true
     var lastProcess = 0
