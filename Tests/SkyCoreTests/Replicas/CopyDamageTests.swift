@@ -40,9 +40,19 @@ struct CopyDamageTests {
         var path: String { folder + "/journal.sqlite" }
         var room: CopyRoom { CopyRoom(in: data.path + "/copies", limit: 1 << 30) }
 
+        /// The last thread that worked on the former one may still hold the folder for a moment.
         func store() throws -> ReplicaStore {
-            try ReplicaStore(
-                copyOf: coordinator, in: folder, limits: JournalLimits(), room: room, book: ReplicaBook(in: data.path))
+            let end = ContinuousClock.now + .seconds(10)
+            while true {
+                do throws(JournalError) {
+                    return try ReplicaStore(
+                        copyOf: coordinator, in: folder, limits: JournalLimits(), room: room,
+                        book: ReplicaBook(in: data.path))
+                } catch {
+                    guard error.kind == .inUse, ContinuousClock.now < end else { throw error }
+                    sched_yield()
+                }
+            }
         }
     }
 
