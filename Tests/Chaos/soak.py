@@ -51,8 +51,8 @@ KEPT = 60.0
 # the others have heard that their shares are smaller, and have deleted old jobs.
 SLACK = 1.15
 SHRINKS_WITHIN = 60.0
-# A node that has had nothing to do for a minute gives back what it held for the next job.
-TRIMS_WITHIN = 80.0
+# A node that has had nothing to do for a minute gives back what it held for the next job; it looks four times a minute.
+TRIMS_WITHIN = 120.0
 CATALOGUE = "csv"
 KINDS = GROUPS | NAMED
 LENGTHS = {"kill": (1, 20), "freeze": (2, 40), "damage": (2, 10), "off": (5, 120)}
