@@ -11,8 +11,9 @@ extension Journal {
     static func prepare(_ database: Database, inMemory: Bool) throws {
         // If the file belongs to another program, not even a setting is changed.
         if try isEmpty(database) {
-            try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+            // First, because it has no effect in a file that has its first page (https://sqlite.org/pragma.html#pragma_auto_vacuum).
             try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            try database.execute(sql: "PRAGMA application_id = \(applicationID)")
         }
         if !inMemory { try database.execute(sql: "PRAGMA journal_mode = WAL") }
         // Until the start of this incarnation is stored: two incarnations must never have the same number, even after a

@@ -207,6 +207,7 @@ package final class Journal: Sendable {
         }
         if rows.contains(where: \.isDeletion) {
             appended.room = try await sweep()
+            appended.mayShrink = try await withQueue { [self] in try bytes($0).spare >= Journal.shrinkStep }
             // The next deletion needs room on the disk, too.
             if ballast?.isReserved == false, let room = try? await giveBack() { appended.room = room }
         }
@@ -352,7 +353,7 @@ package final class Journal: Sendable {
     func room(_ database: Database) throws -> JournalRoom { room(try bytes(database)) }
 
     /// The bytes that the file holds; and the bytes that were deleted and not yet given back, which do not count.
-    private func bytes(_ database: Database) throws -> (held: Int, spare: Int) {
+    func bytes(_ database: Database) throws -> (held: Int, spare: Int) {
         let pages = try database.number("PRAGMA page_count")
         let free = try database.number("PRAGMA freelist_count")
         return ((pages - free) * pageSize, free * pageSize)
@@ -469,11 +470,21 @@ package final class Journal: Sendable {
     /// How many bytes are given back at a time. Less than that is kept for later entries.
     private static let shrinkStep = 4_000_000
 
-    /// Gives room that deleted jobs took back to the file system.
-    package func shrink() async throws(JournalError) {
-        try await withQueue { [self] database in
-            guard try bytes(database).spare >= Journal.shrinkStep else { return }
-            try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / pageSize))")
+    /// For how long room is given back after an entry. Other entries wait meanwhile.
+    package static let shrinkTime = Duration.milliseconds(250)
+
+    /// Gives room that deleted jobs took back to the file system, in steps. It cannot wait for further entries: a coordinator whose jobs
+    /// have ended stores none, and many of them would fill a small disk with nothing.
+    package func shrink(within time: Duration = Journal.shrinkTime) async throws(JournalError) {
+        let end = ContinuousClock.now + time
+        var isLarge = true
+        while isLarge, ContinuousClock.now < end {
+            isLarge = try await withQueue { [self] database in
+                let spare = try bytes(database).spare
+                guard spare >= Journal.shrinkStep else { return false }
+                try database.execute(sql: "PRAGMA incremental_vacuum(\(Journal.shrinkStep / pageSize))")
+                return try bytes(database).spare < spare
+            }
         }
     }
 

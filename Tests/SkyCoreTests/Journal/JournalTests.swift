@@ -258,6 +258,20 @@ import Transport
         #expect(try await new.jobs().jobs.isEmpty)
     }
 
+    @Test func `what a deleted job took is given back to the disk after one entry`() async throws {
+        let folder = ScratchFolder()
+        let journal = try open(folder)
+        let (job, other) = (job(1), job(2))
+        try await journal.append([.submitted(job), .submitted(other)])
+        let text = String(repeating: "x", count: 100_000)
+        for part in 0..<8 { try await journal.append((0..<20).map { result(job, part * 20 + $0, text) }) }
+        func spare() async throws -> Int { try await journal.withQueue { try journal.bytes($0).spare } }
+        let appended = try await journal.append([.deleted(job.id)])
+        #expect(appended.mayShrink)
+        try await journal.shrink(within: .seconds(60))
+        #expect(try await spare() < 4_000_000)
+    }
+
     @Test func `a full disk is an error, and writing goes on when there is room`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
