@@ -78,12 +78,13 @@ enum SkyNodeMain {
     /// daemon, beside which it may get no more threads.
     private static func checkLimits() throws {
         let command = CommandLine.arguments.dropFirst().first
-        try ProcessLimits.checkThreads(processors: Defaults.slots, isWorker: command == WorkerArguments.command)
-        guard let command, !command.hasPrefix("-"),
-            ![WorkerArguments.command, VersionCommand._commandName].contains(command)
-        else { return }
+        let isWorker = command == WorkerArguments.command
         let nodes = [ServeCommand._commandName, ScanCommand._commandName, SimulateCommand._commandName]
-        try ProcessLimits.check(processors: Defaults.slots, hasNode: nodes.contains(command))
+        let hasNode = command.map(nodes.contains) ?? false
+        try ProcessLimits.checkThreads(
+            processors: Defaults.slots, isWorker: isWorker, startsMany: isWorker || hasNode)
+        guard let command, !command.hasPrefix("-"), !isWorker, command != VersionCommand._commandName else { return }
+        try ProcessLimits.check(processors: Defaults.slots, hasNode: hasNode)
     }
 
     private static func run() async {

@@ -207,7 +207,10 @@ private final class InputFile: Sendable {
     /// Gives the file its name, if it holds what it should.
     func place(at target: String, holding digest: [UInt8]) throws(SkyError) {
         guard fsync(descriptor) == 0 else { throw InputFile.failure() }
-        guard InputFile.digest(of: path) == digest else {
+        guard let found = InputFile.digest(of: path) else {
+            throw SkyError(.failed, "the node cannot read it again")
+        }
+        guard found == digest else {
             throw SkyError(.badInput, "the bytes that came are not those of the file; did it change while it was sent?")
         }
         var status = stat()

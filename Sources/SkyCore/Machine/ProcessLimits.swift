@@ -17,9 +17,12 @@ package enum ProcessLimits {
     ///
     /// It also gives threads the stacks that they need, where `ulimit -s` allows less.
     ///
+    /// - Parameter startsMany: whether this is a node or a worker. For any other command it would take a tenth of its time, more on a
+    ///   machine of many processors, so these are checked only where `ulimit -u` is low.
     /// - Throws: `SkyError` naming what may limit them, and how many are needed.
-    package static func checkThreads(processors: Int, isWorker: Bool) throws(SkyError) {
+    package static func checkThreads(processors: Int, isWorker: Bool, startsMany: Bool) throws(SkyError) {
         if current(RLIMIT_STACK).rlim_cur < workerStack { setThreadStacks(to: workerStack) }
+        guard startsMany || current(__RLIMIT_NPROC).rlim_cur < lowThreadLimit else { return }
         // With two processors, a worker has 8 threads at most, and a daemon in a soak 17.
         let needed = isWorker ? 6 + processors : 10 + 4 * processors
         let started = startThreads(needed)
@@ -30,6 +33,8 @@ package enum ProcessLimits {
                     + "TasksMax of the service, pids.max of the control group, and free memory")
         }
     }
+
+    private static let lowThreadLimit: rlim_t = 4096
 
     /// Starts `count` threads that live at the same time, and ends them. Returns how many there were.
     private static func startThreads(_ count: Int) -> Int {

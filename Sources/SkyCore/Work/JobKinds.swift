@@ -48,7 +48,7 @@ package struct JobKinds: Sendable {
         for name in Event.cases { events[name] = { try Event(from: $0) } }
     }
 
-    /// What the program works with, from the first use on: a closure that is called once.
+    /// What `install` was given. It is read once, when the kinds are first used.
     private static let beginning = NIOLockedValueBox<
         (kinds: [any JobKind.Type], arithmetic: @Sendable () -> Arithmetic)
     >(

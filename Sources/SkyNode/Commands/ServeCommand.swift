@@ -254,8 +254,8 @@ struct ServeCommand: AsyncParsableCommand, ConfiguredCommand {
         }
         guard let http = try httpService(), http.isWanted else { return }
         if case (.hostPort(let host, let port), .hostPort(let other, let httpPort)) = (address, http.address),
-            port != 0,
-            port == httpPort, host == other || [host, other].contains("0.0.0.0") || [host, other].contains("::")
+            port == httpPort, port != 0,
+            host == other || !["0.0.0.0", "::"].allSatisfy({ $0 != host && $0 != other })
         {
             throw CommandFailure(.usage, "--http \(http.address): --listen has this port; give it another one")
         }
