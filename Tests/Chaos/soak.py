@@ -490,8 +490,19 @@ class Run:
                     continue
                 lasted = now - self.overfull.setdefault(name, now)
                 if lasted > SHRINKS_WITHIN and self.longest_overfull <= SHRINKS_WITHIN:
-                    self.problem(f"{name} has kept {share:.0%} of what it may for {lasted:.0f} s: {line}")
+                    self.problem(f"{name} has kept {share:.0%} of what it may for {lasted:.0f} s: {self.files(name)} {line}")
                 self.longest_overfull = max(self.longest_overfull, lasted)
+
+    def files(self, host: str) -> str:
+        """The journal and the copies of a host: bytes of the file, of its free pages, of the log."""
+        found = []
+        for path in sorted((self.folder / host).glob("**/*.sqlite")):
+            with open(path, "rb") as file:
+                header = file.read(100)
+            size, free = int.from_bytes(header[16:18]), int.from_bytes(header[36:40])
+            log = path.with_name(path.name + "-wal")
+            found.append(f"{path.parent.name}/{path.name} {path.stat().st_size} {size * free} {log.stat().st_size if log.exists() else 0}")
+        return "; ".join(found)
 
     def command(self, person: Person, host: str, *words: object) -> tuple[int, str, str]:
         command = self.hosts.on(host, self.hosts.program, *words, "--cluster-key", person.credential)

@@ -86,12 +86,25 @@ extension Coordinator {
     }
 
     /// Looks whether the journal's share of the room has changed. Other journals grow while nothing is stored in this one.
-    func lookAtShare() {
+    func lookAtShare() async {
         let (bytes, bound) = journal.limit
         guard let known = core.room.journal, !known.isOfDisk || bytes < known.limit,
             (known.limit, known.bound) != (bytes, bound)
         else { return }
+        if known.held > bytes, await keepToLimit() { return }
         updateCore { $0.shareChanged(bytes, bound) }
+    }
+
+    /// Looks what the journal holds, which is otherwise known from its next entry on only. Where that is too much, earlier results go
+    /// first, because they can be made again; then jobs do.
+    ///
+    /// - Returns: whether that is known now.
+    @discardableResult
+    func keepToLimit() async -> Bool {
+        guard journal.isLasting, let found = try? await journal.keepToLimit() else { return false }
+        copies?.room.note(found.held, of: journal.incarnation.coordinator)
+        updateCore { $0.measured(found) }
+        return true
     }
 
     /// Releases the results that are kept in memory, and trims the journal.
@@ -104,7 +117,7 @@ extension Coordinator {
     /// Sets how much is kept from now on, as the operator wants it.
     func setLimits(_ retention: JobRetention, _ limits: JournalLimits) async {
         journal.limits = limits
-        let bytes = journal.isLasting ? limits.bytes : nil
-        updateCore { $0.setLimits(retention, bytes: bytes) }
+        let isKnown = await keepToLimit()
+        updateCore { $0.setLimits(retention, bytes: isKnown || !journal.isLasting ? nil : limits.bytes) }
     }
 }

@@ -28,6 +28,7 @@ struct CoordinatorEffects: Sendable {
     private func carryOut(_ effects: AsyncStream<CoordinatorEffect>) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await watchMembership() }
+            group.addTask { await coordinator.whenLocal { _ = await $0.keepToLimit() } }
             if let replica = store.replica { group.addTask { await watch(replica) } }
             // They begin in this task, which spares each of them a way through the threads.
             for await effect in effects { group.addImmediateTask { await carryOut(effect) } }
@@ -52,8 +53,6 @@ struct CoordinatorEffects: Sendable {
     /// Notices when too few copies can be reached, while something waits for them, and when that is over: what has waited may be a
     /// change of the members, after which the coordinator itself has nothing to store.
     private func watch(_ replica: Replica) async {
-        // What the journal holds is known from its next entry on only.
-        if let found = try? await store.append([], ran: nil) { await coordinator.whenLocal { $0.stored([], found) } }
         let copies = await coordinator.whenLocal { $0.copies } ?? nil
         var seen = 0
         while !Task.isCancelled {
@@ -62,7 +61,7 @@ struct CoordinatorEffects: Sendable {
             seen = await replica.reports(after: seen)
             let error = copies?.waiting(of: replica)
             await coordinator.whenLocal { coordinator in
-                coordinator.lookAtShare()
+                await coordinator.lookAtShare()
                 if let error {
                     coordinator.journalFailed(error)
                 } else if coordinator.core.writeAhead.failure != nil {

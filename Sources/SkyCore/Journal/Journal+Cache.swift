@@ -73,6 +73,20 @@ extension Journal {
         counts.withLockedValue { $0.evictions += keys.count }
     }
 
+    /// Brings the journal below its limit as far as earlier results allow. Entries do the same; this is for a limit that has become
+    /// lower while none comes.
+    ///
+    /// - Returns: how much it holds now, and how much it may hold.
+    func keepToLimit() async throws(JournalError) -> JournalRoom {
+        let room = try await withQueue { [self] database in
+            try database.transaction { try evict(from: $0) }
+            return try roomWithLog(database)
+        }
+        guard room.isFull else { return room }
+        await checkpoint()
+        return try await withQueue { [self] in try roomWithLog($0) }
+    }
+
     /// How much the journal keeps, and how much room that takes.
     package func usage() async throws(JournalError) -> JournalUsage {
         let (counts, limits) = (counts.withLockedValue { $0 }, limits)

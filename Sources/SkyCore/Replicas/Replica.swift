@@ -154,6 +154,7 @@ actor Replica {
         step { $0.begin() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tick() }
+            group.addTask { await self.heedShare() }
             for await effect in effects { group.addImmediateTask { await self.carryOut(effect) } }
         }
         end()
@@ -189,6 +190,15 @@ actor Replica {
             if core.isPrimary {
                 await store.share(elsewhere: core.smallestShare.map { ($0.bytes, name($0.at), $0.isWish) })
             }
+        }
+    }
+
+    /// Looks at a copy's share of the room with each report, because others grow while nothing is stored in it. No tick waits for that.
+    private func heedShare() async {
+        var seen = reports
+        while !hasEnded, !Task.isCancelled {
+            seen = await reports(after: seen)
+            if !core.isPrimary { await store.keepToShare() }
         }
     }
 

@@ -169,6 +169,23 @@ actor ReplicaStore {
         }
     }
 
+    /// Brings a copy below its share, as far as earlier results allow. It is smaller where others have grown while nothing was stored in
+    /// this copy; and its primary deletes nothing where it holds fewer earlier results itself.
+    func keepToShare() async {
+        guard case .copy(_, let copy?) = place else { return }
+        let share = await room.share(of: coordinator, countsDisk: true)
+        // Nothing is left to delete where the last look found the same.
+        guard held > share, held > kept.bytes || share < kept.share else { return }
+        copy.share.withLockedValue { $0 = (share, .copies) }
+        guard let left = try? await copy.keepToLimit(), case .copy(_, let now?) = place, now === copy else { return }
+        room.note(left.held, of: coordinator)
+        kept = (left.held, share)
+        try? await copy.shrink()
+    }
+
+    /// What a copy held that was brought below a share, as far as possible.
+    private var kept = (bytes: 0, share: Int.max)
+
     /// Stores what a replica has decided.
     ///
     /// - Parameters:

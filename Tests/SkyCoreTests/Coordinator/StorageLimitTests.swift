@@ -1,3 +1,5 @@
+import Fixtures
+import Logging
 import NIOCore
 import Testing
 import Transport
@@ -51,6 +53,56 @@ import Transport
         #expect(core.pauseReason == nil)
         _ = core.carryOut(at: .seconds(2)) { $0.setLimits(JobRetention(), bytes: 1499) }
         #expect(core.pauseReason != nil)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a limit that became lower is kept before anything is stored`() async throws {
+        let folder = ScratchFolder()
+        func job(_ number: UInt64) -> StoredJob {
+            StoredJob(
+                id: JobID(rawValue: number), token: nil,
+                request: JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .zero))), submitted: 1000)
+        }
+        do {
+            let journal = try Journal(in: JournalFolder(folder.path))
+            for number in 1...9 as ClosedRange<UInt64> {
+                let job = job(number)
+                let result = StoredResult(
+                    job: job.id, task: TaskID(0), node: "east", duration: .zero,
+                    payload: ByteBuffer(repeating: 1, count: 100_000))
+                let report = JobReport(
+                    state: .done, reason: nil, scheduled: 1, completed: 1, failed: 0, retries: 0, duration: .seconds(1),
+                    nodes: [])
+                try await journal.append([
+                    .submitted(job), .result(result), .ended(job.id, report, at: 2000, ran: .zero),
+                ])
+            }
+            // Nobody fetches any of them any more.
+            try await journal.close(ran: EndedJobs.fetchingTime * 2)
+        }
+        var limits = JournalLimits()
+        limits.bytes = 500_000
+        let journal = try Journal(in: JournalFolder(folder.path), limits: limits)
+        let system = ClusterSystem(ClusterSettings(name: "limit"))
+        let logger = Logger(label: "limit") { _ in SwiftLogNoOpLogHandler() }
+        let coordinator = Coordinator(journal: journal, logger: logger, actorSystem: system)
+        try await coordinator.whenLocal { try await $0.restore() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await coordinator.whenLocal { await $0.run() } }
+            while try await journal.heldBytes() > limits.bytes {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            // An operator lowers it further.
+            limits.bytes = 300_000
+            await coordinator.whenLocal { [limits] in await $0.setLimits(JobRetention(), limits) }
+            while try await journal.heldBytes() > limits.bytes {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            group.cancelAll()
+        }
+        let left = try await journal.jobs().jobs.map(\.id.rawValue)
+        #expect(!left.isEmpty && left.last == 9 && left.count < 4, "\(left)")
     }
 
     @Test func `a full disk is checked again, and the operator's limit is not`() {

@@ -86,4 +86,21 @@ import Transport
         #expect(try await journal.usage().cacheBytes < 200_000)
         #expect(try await journal.results(of: job.id, from: 0, count: 20).count == 9)
     }
+
+    @Test func `a lower limit is kept while nothing is stored`() async throws {
+        let folder = ScratchFolder()
+        let journal = try journal(folder, cache: 1 << 20)
+        try await journal.append([.submitted(job)] + (1...9).map { result($0, bytes: 100_000) })
+        #expect(try await journal.keepToLimit().held > 1_800_000)
+        journal.limits.bytes = 1_500_000
+        let room = try await journal.keepToLimit()
+        let usage = try await journal.usage()
+        #expect(!room.isFull && usage.cacheBytes > 0 && usage.evictions > 0, "no more is evicted than necessary")
+        journal.limits.cache = 0
+        _ = try await journal.keepToLimit()
+        #expect(try await journal.usage().cachedResults == 0)
+        journal.limits.bytes = 500_000
+        #expect(try await journal.keepToLimit().isFull, "what is left cannot be made again")
+        #expect(try await journal.results(of: job.id, from: 0, count: 20).count == 9)
+    }
 }

@@ -76,6 +76,50 @@ struct CopyRoomTests {
         }
     }
 
+    @Test func `a copy in which nothing is stored keeps to its share when others grow`() async throws {
+        let data = ScratchFolder()
+        let room = CopyRoom(in: data.path + "/copies", limit: 10 << 20)
+        let store = try ReplicaStore(
+            copyOf: id(0x1f), in: data.path + "/copies/1f", limits: JournalLimits(), room: room,
+            book: ReplicaBook(in: data.path))
+        let set = ReplicaSet(members: [primary])
+        _ = try await store.perform(
+            .part(
+                SnapshotRequest(
+                    term: 1, primary: primary, id: 1, number: 0,
+                    part: .page(CopiedRows([.job(submitted)], ran: nil)))),
+            own: nil, set: set, recent: nil)
+        let start = LogPosition(term: 1, number: 1, hash: 1)
+        _ = try await store.perform(.finish(start, set), own: nil, set: set, recent: nil)
+        let rows = results(0..<200).enumerated().map { index, row in
+            guard case .result(var result) = row else { return row }
+            result.cacheKey = CacheKey(digest: [UInt8](repeating: UInt8(index), count: 32))
+            return .result(result)
+        }
+        let batch = LogBatch(after: start, term: 1, content: CopiedRows(rows, ran: nil))
+        _ = try await store.perform(
+            .append([batch], promised: 1, to: primary), own: nil, set: set, recent: RecentBatches())
+        let full = store.held
+        #expect(full > 1_600_000)
+        await store.keepToShare()
+        #expect(store.held == full, "its share is larger")
+        for number in 2...8 as ClosedRange<UInt64> { room.note(9 << 20, of: id(number)) }
+        let share = await room.share(of: id(0x1f), countsDisk: false)
+        #expect(share > 1_000_000 && share < full)
+        await store.keepToShare()
+        #expect(store.held <= share, "\(store.held) of \(share)")
+        // Jobs are the primary's to delete.
+        for number in 9...99 as ClosedRange<UInt64> { room.note(9 << 20, of: id(number)) }
+        await store.keepToShare()
+        #expect(store.held > 800_000)
+        #expect(try await store.record().record.position == batch.position)
+    }
+
+    private var submitted: JournalRow.JobRow {
+        JournalRow.JobRow(
+            id: job, token: nil, request: Data([1]), submitted: 5, program: nil, submittedRun: nil, since: nil)
+    }
+
     @Test func `a full standby takes the batch that begins a term, what comes before it, and deletions`() async throws {
         let data = ScratchFolder()
         defer { try? FileManager.default.removeItem(atPath: data.path) }
@@ -90,9 +134,7 @@ struct CopyRoomTests {
             _ = try await store.perform(
                 .append([batch], promised: term, to: primary), own: nil, set: set, recent: RecentBatches())
         }
-        let submitted = JournalRow.job(
-            JournalRow.JobRow(
-                id: job, token: nil, request: Data([1]), submitted: 5, program: nil, submittedRun: nil, since: nil))
+        let submitted = JournalRow.job(submitted)
         _ = try await store.perform(
             .part(
                 SnapshotRequest(

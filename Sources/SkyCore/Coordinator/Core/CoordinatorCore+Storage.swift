@@ -67,9 +67,7 @@ extension CoordinatorCore {
             giveUp(job, SkyError(.failed, "a part of it cannot be stored: \(PrintableText.of(reason))"))
         }
         writeAhead.setFailure(nil)
-        room.measure(journal)
-        makeRoom()
-        updateSuspension()
+        measured(journal)
     }
 
     /// Everything that was decided is stored, and the journal is closed.
@@ -103,6 +101,13 @@ extension CoordinatorCore {
 // MARK: - Room in the journal
 
 extension CoordinatorCore {
+    /// The journal was looked at, and holds so much; `nil` where there is no limit.
+    mutating func measured(_ journal: JournalRoom?) {
+        room.measure(journal)
+        makeRoom()
+        updateSuspension()
+    }
+
     /// Sets how many ended jobs are kept from now on and for how long, and how many bytes the journal may hold; `nil` where
     /// there is no limit.
     mutating func setLimits(_ retention: JobRetention, bytes: Int?) {
