@@ -23,6 +23,19 @@ extension Journal {
         try database.execute(sql: "PRAGMA cell_size_check = ON")
     }
 
+    /// Lets a journal that an earlier version made give the room of deleted jobs back, as new ones do. Its file is written anew for that,
+    /// once (https://sqlite.org/lang_vacuum.html), so a large one stays as it is, and one for which the disk has no room.
+    static func giveBackRoom(_ database: Database, pageSize: Int, path: String) throws {
+        let held = try (database.number("PRAGMA page_count") - database.number("PRAGMA freelist_count")) * pageSize
+        guard try database.number("PRAGMA auto_vacuum") == 0, held <= mostRewritten,
+            let disk = DiskSpace(of: path), disk.available > 4 * held + JournalRoom.reserve(ofDisk: disk.size)
+        else { return }
+        try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// A file with more bytes in it is not written anew: a start would wait for it for more than a second.
+    private static let mostRewritten = 64 << 20
+
     /// Whether there is nothing in a database yet.
     ///
     /// - Throws: `JournalError` where it is another program's.

@@ -158,6 +158,7 @@ package final class Journal: Sendable {
             let beginning = try queue.write { try isCopy ? .ofCopy : beginIncarnation($0, term: term) }
             let pageSize = try queue.writeWithoutTransaction { database in
                 let pageSize = max(1, try database.number("PRAGMA page_size"))
+                if let path { try? giveBackRoom(database, pageSize: pageSize, path: path) }
                 // A small limit has a small log: it counts, and a node has one for each journal.
                 let size = min(path.flatMap(DiskSpace.init(of:))?.size ?? .max, limit / 2)
                 try relax(database, pageSize: pageSize, diskSize: size, isReplicated: isReplicated)

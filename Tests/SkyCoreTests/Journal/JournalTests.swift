@@ -272,6 +272,30 @@ import Transport
         #expect(try await spare() < 4_000_000)
     }
 
+    @Test func `the journal of an earlier version gives room back from its next start on`() async throws {
+        let folder = ScratchFolder()
+        let (job, other) = (job(1), job(2))
+        do {
+            let journal = try open(folder)
+            // As versions until 0.2.0 made it.
+            try await journal.withQueue { try $0.execute(sql: "PRAGMA auto_vacuum = NONE; VACUUM") }
+            try await journal.append([.submitted(job), .submitted(other), result(other, 7, "other")])
+            let text = String(repeating: "x", count: 100_000)
+            for part in 0..<8 { try await journal.append((0..<20).map { result(job, part * 20 + $0, text) }) }
+            try await journal.append([.deleted(job.id)])
+            try await journal.shrink(within: .seconds(60))
+            #expect(try await journal.withQueue { try journal.bytes($0).spare } > 8_000_000)
+            await journal.checkpoint()
+        }
+        let journal = try open(folder)
+        #expect(FileInode.size(of: folder.path + "/journal.sqlite") < 1_000_000)
+        #expect(try await journal.results(of: other.id, from: 0, count: 10).map(\.task) == [TaskID(7)])
+        try await journal.append([.submitted(job), result(job, 0, String(repeating: "x", count: 9_000_000))])
+        try await journal.append([.deleted(job.id)])
+        try await journal.shrink(within: .seconds(60))
+        #expect(try await journal.withQueue { try journal.bytes($0).spare } < 4_000_000)
+    }
+
     @Test func `a full disk is an error, and writing goes on when there is room`() async throws {
         let folder = ScratchFolder()
         let journal = try open(folder)
