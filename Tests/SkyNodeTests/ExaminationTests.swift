@@ -237,6 +237,12 @@ import Testing
         #expect(!lines.joined().contains("\u{1B}") && !lines.joined().contains("\n"))
     }
 
+    @Test func `it is said why the node cannot read its jobs`() throws {
+        var seen = examination(try survey(), members: [NodeID(rawValue: 1)])
+        seen.storageFault = "/d/journal.sqlite was deleted"
+        #expect(seen.findings.contains(.problem("anna cannot read its jobs: /d/journal.sqlite was deleted")))
+    }
+
     @Test func `it is said whether others keep the node's jobs`() throws {
         func finding(_ wanted: Int, _ votes: [Bool], nodes: Int) throws -> Finding? {
             var seen = examination(try survey(), members: (1...nodes).map { NodeID(rawValue: UInt64($0)) })

@@ -573,9 +573,12 @@ package distributed actor Coordinator: ClusterActor {
 
     /// How much the journal holds.
     ///
-    /// - Throws: `RemoteError` where the journal cannot be read.
+    /// - Throws: `RemoteError` where the journal cannot be read, and where a file of the data folder is gone.
     package distributed func storage() async throws -> JournalUsage {
-        var usage = try await withRemoteErrors { () async throws(JournalError) in try await journal.usage() }
+        var usage = try await withRemoteErrors { () async throws(JournalError) in
+            try copies?.book.checkFile()
+            return try await journal.usage()
+        }
         let report = copyReport
         (usage.copies, usage.copiesWanted) = (report?.copies, report?.wanted)
         usage.otherCopiesBytes = copies?.room.bytes(but: journal.incarnation.coordinator)

@@ -91,6 +91,7 @@ extension Journal {
     package func usage() async throws(JournalError) -> JournalUsage {
         let (counts, limits) = (counts.withLockedValue { $0 }, limits)
         return try await read { [self] database in
+            try checkFile()
             let room = try room(database)
             let row = try Row.fetchOne(
                 database,

@@ -370,12 +370,9 @@ package final class Journal: Sendable {
     /// Whether the file is still the one that was opened.
     var isInPlace: Bool { path.flatMap(FileInode.init) == file }
 
-    /// Throws if the file was deleted or replaced. A file that is deleted while it is open can still be written to, and all
-    /// of it is gone at the end.
-    private func checkFile() throws(JournalError) {
-        guard let path, let file, FileInode(path) != file else { return }
-        throw JournalError(
-            .gone, "\(path) was deleted or replaced while it is in use; start the node again, or put the file back")
+    /// - Throws: `JournalError` where the file was deleted or replaced.
+    func checkFile() throws(JournalError) {
+        if let path, let file { try DatabaseFile.check(path, is: file) }
     }
 
     /// Stores that this incarnation ends in order.

@@ -623,7 +623,6 @@ actor Replica {
 }
 
 extension Replica {
-    /// How many jobs the copy has; `nil` where it cannot be read.
     /// How many jobs are stored; `nil` where that cannot be read.
     var jobCount: Int? { get async { await store.jobCount } }
 }

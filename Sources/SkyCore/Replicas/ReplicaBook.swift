@@ -12,6 +12,8 @@ final class ReplicaBook: Sendable {
     private let proved: NIOLockedValueBox<Set<ReplicaID>>
     private let queue: DatabaseQueue
     private let path: String
+    /// The file that was opened.
+    private let file: FileInode?
     private let ended: NIOLockedValueBox<Set<CoordinatorID>>
 
     /// - Parameter folder: the node's data folder.
@@ -58,6 +60,7 @@ final class ReplicaBook: Sendable {
                 return (key.replica, key, [], [])
             }
             (self.own, self.key) = (own, key)
+            file = FileInode(path)
             self.proved = NIOLockedValueBox(proved)
             self.ended = NIOLockedValueBox(ended)
         } catch {
@@ -81,8 +84,14 @@ final class ReplicaBook: Sendable {
         }
     }
 
+    /// - Throws: `JournalError` where the file was deleted or replaced: what is promised then is forgotten at the next start.
+    func checkFile() throws(JournalError) {
+        if let file { try DatabaseFile.check(path, is: file) }
+    }
+
     /// Stores a promise, or who has won a term that was promised. A lower term than the one that is stored changes nothing.
     func promise(_ term: UInt64, to replica: ReplicaID, about coordinator: CoordinatorID) async throws(JournalError) {
+        try checkFile()
         do {
             try await queue.transaction { database in
                 try database.execute(

@@ -248,7 +248,8 @@ actor ReplicaStore {
         do {
             try await book.promise(term, to: replica, about: coordinator)
         } catch {
-            guard error.kind == .full, room.ballast.release() else { throw error }
+            guard error.kind == .full else { throw JournalError(.unpromised, error.message) }
+            guard room.ballast.release() else { throw error }
             try await book.promise(term, to: replica, about: coordinator)
         }
         promised = (term, replica)

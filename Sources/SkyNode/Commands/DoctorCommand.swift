@@ -71,7 +71,9 @@ struct DoctorCommand: AsyncParsableCommand {
         if case .credential(let credential) = settings.security { examination.person = credential.person }
         let trials = LinkTrials(system: system)
         examination.own = await own(at: address, trials)
-        if case .answers(let node, _, _) = examination.own { examination.copies = await trials.copies(of: node) }
+        if case .answers(let node, _, _) = examination.own {
+            (examination.copies, examination.storageFault) = await trials.storage(of: node)
+        }
         var addresses = seeds
         if case .survey(let survey) = heard {
             for address in survey.neighbours.values.flatMap(\.addresses) where !addresses.contains(address) {

@@ -48,6 +48,8 @@ struct Examination {
     var seconds: Int
     /// Where the copies of the own node's jobs are; `nil` where it does not say.
     var copies: Copies?
+    /// Why the own node cannot read its jobs on the disk; `nil` where it can.
+    var storageFault: String?
     /// What this machine's kernel has for the confinement of workers; `nil` where nobody looked.
     var confinement: ConfinementSupport?
     /// Which of this machine's processors a node may use; `nil` where nobody looked.
@@ -104,7 +106,9 @@ struct Examination {
     }
 
     private var copyFindings: [Finding] {
-        guard let copies, case .answers(_, let name, let members) = own else { return [] }
+        guard case .answers(_, let name, let members) = own else { return [] }
+        if let storageFault { return [.problem("\(name) cannot read its jobs: \(storageFault)")] }
+        guard let copies else { return [] }
         return damageFindings(copies, name) + copyFindings(copies, name, members.count - 1)
     }
 

@@ -47,14 +47,20 @@ struct LinkTrials {
         return trial
     }
 
-    /// Where the copies of a node's jobs are; `nil` where it does not say.
-    func copies(of node: NodeID) async -> Examination.Copies? {
-        let usage = try? await withDeadline(LinkTrials.patience) {
-            let address = ActorAddress(node: node, name: Coordinator.wellKnownName)
-            return try await Coordinator.resolve(id: address, using: system).storage()
+    /// Where the copies of a node's jobs are, and why it cannot read its own; `nil` where it does not say.
+    func storage(of node: NodeID) async -> (copies: Examination.Copies?, fault: String?) {
+        do {
+            let usage = try await withDeadline(LinkTrials.patience) {
+                let address = ActorAddress(node: node, name: Coordinator.wellKnownName)
+                return try await Coordinator.resolve(id: address, using: system).storage()
+            }
+            guard let states = usage.copies, let wanted = usage.copiesWanted else { return (nil, nil) }
+            return (Examination.Copies(wanted: wanted, states: states, damaged: usage.damagedCopies ?? 0), nil)
+        } catch let error as RemoteError where error.kind == .failed {
+            return (nil, PrintableText.of(error.message))
+        } catch {
+            return (nil, nil)
         }
-        guard let states = usage?.copies, let wanted = usage?.copiesWanted else { return nil }
-        return Examination.Copies(wanted: wanted, states: states, damaged: usage?.damagedCopies ?? 0)
     }
 
     /// The members that a node lists, itself among them; `nil` where it does not say.

@@ -165,6 +165,7 @@ import Transport
         try FileManager.default.removeItem(atPath: folder.path + "/journal.sqlite")
         let error = await #expect(throws: JournalError.self) { try await journal.append([.submitted(job(2))]) }
         #expect(error?.kind == .gone)
+        await #expect(throws: JournalError.self, "whoever asks what it holds") { _ = try await journal.usage() }
         try Data().write(to: URL(fileURLWithPath: folder.path + "/journal.sqlite"))
         await #expect(throws: JournalError.self) { try await journal.append([.submitted(job(2))]) }
     }

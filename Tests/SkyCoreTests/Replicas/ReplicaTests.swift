@@ -99,6 +99,20 @@ struct ReplicaTests {
         }
     }
 
+    @Test func `nothing is promised that the next start would not know`() async throws {
+        let data = ScratchFolder()
+        let book = try ReplicaBook(in: data.path)
+        let store = store(try Journal(in: JournalFolder(data.path)), book)
+        let set = ReplicaSet(members: [book.own])
+        func promise(_ term: UInt64) async throws {
+            _ = try await store.perform(.promise(term, to: book.own), own: nil, set: set, recent: nil)
+        }
+        try await promise(1)
+        unlink(data.path + "/replicas.sqlite")
+        let error = await #expect(throws: JournalError.self) { try await promise(2) }
+        #expect(error?.kind == .unpromised && error?.message.contains("replicas.sqlite was deleted") == true)
+    }
+
     @Test func `a journal that was put back is set aside, and an empty copy takes its place`() async throws {
         let data = ScratchFolder()
         let journal = try Journal(in: JournalFolder(data.path))

@@ -20,6 +20,16 @@ enum DatabaseFile {
         for suffix in DatabaseFile.suffixes { tighten(path + suffix) }
     }
 
+    /// Looks whether a file is still the one that was opened. A file that is deleted while it is open can still be written to, and all of
+    /// it is gone at the end.
+    ///
+    /// - Throws: `JournalError` of the kind `gone`, where it was deleted or replaced.
+    static func check(_ path: String, is file: FileInode) throws(JournalError) {
+        guard FileInode(path) != file else { return }
+        throw JournalError(
+            .gone, "\(path) was deleted or replaced while it is in use; start the node again, or put the file back")
+    }
+
     /// Closes the files of a folder whose names begin so, as those that earlier versions have set aside.
     static func closeAll(in folder: String, named start: String) {
         for entry in FolderEntry.all(in: folder) ?? []

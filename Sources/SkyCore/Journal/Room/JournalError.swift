@@ -17,6 +17,8 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         case inaccessible
         /// There is no copy to store it on too, at present.
         case unprotected
+        /// What a node promises to others cannot be stored.
+        case unpromised
         /// Another node goes on with it.
         case superseded
         /// There is no room at present.
