@@ -512,7 +512,9 @@ package final class Journal: Sendable {
         case .SQLITE_FULL: return JournalError(.full, "\(place): there is no room on the disk")
         case .SQLITE_NOTADB: return JournalError(.damaged, "\(place) is not a journal of this program")
         case .SQLITE_CORRUPT: return JournalError(.damaged, "\(place) is damaged (\(words))")
-        case .SQLITE_IOERR: return JournalError(.full, "\(place): the disk refuses to write (\(words))")
+        case .SQLITE_IOERR:
+            let limit = ProcessLimits.fileSize.map { "; or it is larger than \($0 >> 10) KiB (ulimit -f)" } ?? ""
+            return JournalError(.full, "\(place): the disk refuses to write (\(words))\(limit)")
         default: return JournalError(.inaccessible, "\(place): \(words)")
         }
     }

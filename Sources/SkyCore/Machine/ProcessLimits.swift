@@ -96,6 +96,12 @@ package enum ProcessLimits {
         }
     }
 
+    /// How large this process may make a file, in bytes; `nil` where that is not limited (`ulimit -f`).
+    static var fileSize: Int? {
+        let limit = current(RLIMIT_FSIZE).rlim_cur
+        return limit < rlim_t(Int.max) ? Int(limit) : nil
+    }
+
     private static func current(_ resource: __rlimit_resource) -> rlimit {
         var current = rlimit()
         getrlimit(__rlimit_resource_t(resource.rawValue), &current)

@@ -48,6 +48,8 @@ struct ClusterSearch {
     init(_ identity: Identity) { self.identity = identity }
 
     mutating func failed(_ address: NodeAddress, _ error: any Error) {
+        // A command with slots is a node, and hears its own beacon.
+        guard (error as? HandshakeFailure)?.isOfItself != true else { return }
         let refusal = Refusal(address, error)
         guard address == Defaults.daemon else { return refusals.append(refusal) }
         // Most machines have no node, which is nothing to speak of.

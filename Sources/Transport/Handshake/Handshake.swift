@@ -122,7 +122,7 @@ public enum HandshakeFailure: Error, Hashable, Sendable, CustomStringConvertible
 
 extension HandshakeFailure {
     /// Whether a node has dialled itself.
-    var isOfItself: Bool {
+    public var isOfItself: Bool {
         switch self {
         case .refused(let refusal), .refusedByPeer(let refusal): refusal.reason == .itself
         case .timedOut, .broken: false

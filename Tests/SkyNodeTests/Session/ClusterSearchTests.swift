@@ -30,6 +30,13 @@ struct ClusterSearchTests {
         return search
     }
 
+    @Test func `a command with slots that hears itself has found nothing`() {
+        let itself = HandshakeFailure.refused(Refusal(.itself, "pc1 dialled itself"))
+        #expect(search(.nothing, [itself]).conclusion(isRequired: true) == ("no node found", false))
+        let reason = search(.nothing, [itself, HandshakeFailure.timedOut]).conclusion().reason
+        #expect(reason == "no node found (at 10.0.0.2:7420: the other side did not say hello in time)")
+    }
+
     @Test func `where nothing is heard, a key works alone and a credential does not`() {
         for identity in [.nothing, ClusterSearchTests.key, .certificates] {
             #expect(search(identity).conclusion() == ("no node found", true))
