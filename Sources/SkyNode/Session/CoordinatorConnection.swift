@@ -137,7 +137,7 @@ actor CoordinatorConnection {
     private func report(_ reason: String, for time: Duration) {
         guard !isReported else { return }
         isReported = true
-        say("skynode: \(reason); trying again for \(time.components.seconds) s. Ctrl-C ends this, not the job")
+        say("skynode: \(reason); trying again for \(time.components.seconds) s at most. Ctrl-C ends this, not the job")
     }
 
     private func note(_ owner: String?) { if let owner { self.owner = owner } }

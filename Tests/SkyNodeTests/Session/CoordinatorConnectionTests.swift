@@ -60,7 +60,7 @@ struct CoordinatorConnectionTests {
         let words =
             isUnopened ? "skynode: the node does not take or show jobs now" : "skynode: the link to the node was lost ("
         #expect(lines.first?.hasPrefix(words) == true)
-        #expect(lines.first?.hasSuffix("trying again for 60 s. Ctrl-C ends this, not the job") == true)
+        #expect(lines.first?.hasSuffix("trying again for 60 s at most. Ctrl-C ends this, not the job") == true)
     }
 
     @Test func `the node that goes on with a job is named, and one that is started again is back`() async throws {
@@ -112,7 +112,7 @@ struct CoordinatorConnectionTests {
         #expect(try await reach.call(failing(unknown, tries)) == 7)
         #expect(
             log.withLockedValue { $0 } == [
-                "skynode: \(unknown.message); trying again for 10 s. Ctrl-C ends this, not the job"
+                "skynode: \(unknown.message); trying again for 10 s at most. Ctrl-C ends this, not the job"
             ])
         reach.giveUp()
         await #expect(throws: JobUnknownNow.self) { try await reach.call { _ in throw unknown } }
@@ -135,7 +135,7 @@ struct CoordinatorConnectionTests {
         #expect(answer == 7 && tries.withLockedValue { $0 } == 2)
         #expect(
             log.withLockedValue { $0 } == [
-                "skynode: the node gives no answer in time; trying again for 60 s. Ctrl-C ends this, not the job",
+                "skynode: the node gives no answer in time; trying again for 60 s at most. Ctrl-C ends this, not the job",
                 "skynode: the node is back",
             ])
         // Whoever has stopped waiting does not wait for it once more.
