@@ -33,8 +33,10 @@ def whole(hosts: Hosts) -> tuple[float, list[str]]:
     everybody, missing, view = set(hosts.names), list(hosts.names), ""
     while missing:
         nodes = (hosts.ask(missing[0], "/v1/nodes") or {"nodes": []})["nodes"]
-        there = {node["name"] for node in nodes if node["state"] == "alive"}
-        running = {node["name"]: node["running"] for node in nodes if node["running"]}
+        alive = [node for node in nodes if node["state"] == "alive"]
+        there = {node["name"] for node in alive}
+        # One that gave no answer in time does not say how many it runs.
+        running = {node["name"]: node.get("running", "no answer") for node in alive if node.get("running") != 0}
         if there == everybody and not running:
             missing.pop(0)
             continue
