@@ -9,15 +9,9 @@ public distributed actor Echo: ClusterActor {
     public static let name = "echo"
 
     public static let methods = MethodTable([
-        Method("bytes", "$s14BenchmarkNodes4EchoC5bytesySays5UInt8VGAGYaKFTE") {
-            (echo: isolated Echo, bytes: [UInt8]) in
-            echo.bytes(bytes)
-        },
-        Method("buffer", "$s14BenchmarkNodes4EchoC6buffery7NIOCore10ByteBufferVAGYaKFTE") {
-            (echo: isolated Echo, buffer: ByteBuffer) in
-            echo.buffer(buffer)
-        },
-        Method("sleep", "$s14BenchmarkNodes4EchoC5sleepyyYaKFTE") { (echo: isolated Echo) in await echo.sleep() },
+        Method("bytes") { (echo: isolated Echo, bytes: [UInt8]) in echo.bytes(bytes) },
+        Method("buffer") { (echo: isolated Echo, buffer: ByteBuffer) in echo.buffer(buffer) },
+        Method("sleep") { (echo: isolated Echo) in await echo.sleep() },
     ])
 
     /// Calls of `sleep` that have begun and not ended.

@@ -12,74 +12,43 @@ package import Transport
 package distributed actor Coordinator: ClusterActor {
     package typealias ActorSystem = ClusterSystem
 
-    /// The methods that peers may call. A test calls every method, so that a name that differs from the compiler's is noticed.
+    /// The methods that peers may call. A test calls every method, so that one that is missing is noticed.
     package static let methods = MethodTable(
         [
-            Method(
-                "submit",
-                "$s7SkyCore11CoordinatorC6submity9Transport8IdentityVyAA12SubmittedJobOGAA10SubmissionVYaKFTE",
-                for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.submit(argument)
+            Method("submit", for: .user) { (coordinator: isolated Coordinator, argument: Submission) in
+                try await coordinator.submit(argument)
             },
-            Method("start", "$s7SkyCore11CoordinatorC5startyAA10StartedJobVAA10SubmissionVYaKFTE", for: .user) {
-                (coordinator: isolated Coordinator, argument: Submission) in try await coordinator.start(argument)
+            Method("start", for: .user) { (coordinator: isolated Coordinator, argument: Submission) in
+                try await coordinator.start(argument)
             },
-            Method(
-                "cancel", "$s7SkyCore11CoordinatorC6cancelyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE", for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.cancel(argument)
+            Method("cancel", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+                try await coordinator.cancel(argument)
             },
-            Method(
-                "delete", "$s7SkyCore11CoordinatorC6deleteyy9Transport8IdentityVyAA12SubmittedJobOGYaKFTE", for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.delete(argument)
+            Method("delete", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+                try await coordinator.delete(argument)
             },
-            Method("storage", "$s7SkyCore11CoordinatorC7storageAA12JournalUsageVyYaKFTE", for: .user) {
-                (coordinator: isolated Coordinator) in try await coordinator.storage()
+            Method("storage", for: .user) { (coordinator: isolated Coordinator) in try await coordinator.storage() },
+            Method("why", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+                try await coordinator.why(argument)
             },
-            Method(
-                "why", "$s7SkyCore11CoordinatorC3whyyAA14JobExplanationV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE",
-                for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.why(argument)
+            Method("list", for: .user) { (coordinator: isolated Coordinator) in await coordinator.list() },
+            Method("details", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+                try await coordinator.details(argument)
             },
-            Method("list", "$s7SkyCore11CoordinatorC4listSayAA10JobListingVGyYaKFTE", for: .user) {
-                (coordinator: isolated Coordinator) in await coordinator.list()
+            Method("listing", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+                try await coordinator.listing(argument)
             },
-            Method(
-                "details",
-                "$s7SkyCore11CoordinatorC7detailsyAA10JobDetailsV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE",
-                for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.details(argument)
+            Method("drain", for: .operator) { (coordinator: isolated Coordinator, argument: DrainRequest) in
+                try await coordinator.drain(argument)
             },
-            Method(
-                "listing",
-                "$s7SkyCore11CoordinatorC7listingyAA10JobListingV9Transport8IdentityVyAA09SubmittedE0OGYaKFTE",
-                for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.listing(argument)
+            Method("events", for: .user) { (coordinator: isolated Coordinator, argument: EventsRequest) in
+                try await coordinator.events(argument)
             },
-            Method("drain", "$s7SkyCore11CoordinatorC5drainyyAA12DrainRequestVYaKFTE", for: .operator) {
-                (coordinator: isolated Coordinator, argument: DrainRequest) in try await coordinator.drain(argument)
-            },
-            Method("events", "$s7SkyCore11CoordinatorC6eventsyAA10EventBatchVAA13EventsRequestVYaKFTE", for: .user) {
-                (coordinator: isolated Coordinator, argument: EventsRequest) in try await coordinator.events(argument)
-            },
-            Method("nodes", "$s7SkyCore11CoordinatorC5nodesSayAA10NodeReportVGyYaKFTE", for: .user) {
-                (coordinator: isolated Coordinator) in
-                await coordinator.nodes()
-            },
-            Method(
-                "membership", "$s7SkyCore11CoordinatorC10membershipyAA14MembershipPageVAA0E7RequestVYaKFTE", for: .user
-            ) {
-                (coordinator: isolated Coordinator, argument: MembershipRequest) in
+            Method("nodes", for: .user) { (coordinator: isolated Coordinator) in await coordinator.nodes() },
+            Method("membership", for: .user) { (coordinator: isolated Coordinator, argument: MembershipRequest) in
                 await coordinator.membership(argument)
             },
-            Method("waiting", "$s7SkyCore11CoordinatorC7waitingSayAA11WaitingJobsVGyYaKFTE", for: .user) {
-                (coordinator: isolated Coordinator) in await coordinator.waiting()
-            },
+            Method("waiting", for: .user) { (coordinator: isolated Coordinator) in await coordinator.waiting() },
         ] + JobKinds.methods, errors: [PassingRefusal.declared])
 
     package static let worksOnLoop = true

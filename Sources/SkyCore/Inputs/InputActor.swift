@@ -69,11 +69,11 @@ package distributed actor InputActor: ClusterActor {
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable(
         [
-            Method("put", "$s7SkyCore10InputActorC3putyAA0C5ReplyVAA0C4PartVYaKFTE", for: .user) {
-                (actor: isolated InputActor, argument: InputPart) in try await actor.put(argument)
+            Method("put", for: .user) { (actor: isolated InputActor, argument: InputPart) in
+                try await actor.put(argument)
             },
-            Method("hold", "$s7SkyCore10InputActorC4holdyAA0C4HeldVAA0C4HoldVYaKFTE", for: .user) {
-                (actor: isolated InputActor, argument: InputHold) in try await actor.hold(argument)
+            Method("hold", for: .user) { (actor: isolated InputActor, argument: InputHold) in
+                try await actor.hold(argument)
             },
         ], errors: [PassingRefusal.declared])
 

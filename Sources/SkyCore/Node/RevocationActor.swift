@@ -10,8 +10,8 @@ package distributed actor RevocationActor: ClusterActor {
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
-        Method("exchange", "$s7SkyCore15RevocationActorC8exchangeySay9Transport0C0VGAHYaKFTE") {
-            (actor: isolated RevocationActor, argument: [Revocation]) in await actor.exchange(argument)
+        Method("exchange") { (actor: isolated RevocationActor, argument: [Revocation]) in
+            await actor.exchange(argument)
         }
     ])
 

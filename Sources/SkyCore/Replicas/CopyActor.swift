@@ -7,29 +7,19 @@ package distributed actor CopyActor: ClusterActor {
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
-        Method("introduce", "$s7SkyCore9CopyActorC9introduceyAA0C12IntroductionVAFYaKFTE") {
-            (actor: isolated CopyActor, argument: CopyIntroduction) in await actor.introduce(argument)
+        Method("introduce") { (actor: isolated CopyActor, argument: CopyIntroduction) in
+            await actor.introduce(argument)
         },
-        Method("ask", "$s7SkyCore9CopyActorC3askyAA12ReplicaReplyVAA0F4CallVYaKFTE") {
-            (actor: isolated CopyActor, argument: ReplicaCall) in await actor.ask(argument)
+        Method("ask") { (actor: isolated CopyActor, argument: ReplicaCall) in await actor.ask(argument) },
+        Method("locate") { (actor: isolated CopyActor, argument: JobID) in await actor.locate(argument) },
+        Method("find") { (actor: isolated CopyActor, argument: String) in await actor.find(argument) },
+        Method("census") { (actor: isolated CopyActor) in await actor.census() },
+        Method("leave") { (actor: isolated CopyActor, argument: LeaveRequest) in await actor.leave(argument) },
+        Method("unprotect", for: .operator) { (actor: isolated CopyActor, argument: UnprotectRequest) in
+            try await actor.unprotect(argument)
         },
-        Method("locate", "$s7SkyCore9CopyActorC6locateyAA8JobPlaceVSg9Transport8IdentityVyAA09SubmittedF0OGYaKFTE") {
-            (actor: isolated CopyActor, argument: JobID) in await actor.locate(argument)
-        },
-        Method("find", "$s7SkyCore9CopyActorC4findy9Transport8IdentityVyAA12SubmittedJobOGSgSSYaKFTE") {
-            (actor: isolated CopyActor, argument: String) in await actor.find(argument)
-        },
-        Method("census", "$s7SkyCore9CopyActorC6censusAA17CoordinatorCensusVyYaKFTE") {
-            (actor: isolated CopyActor) in await actor.census()
-        },
-        Method("leave", "$s7SkyCore9CopyActorC5leaveySbAA12LeaveRequestVYaKFTE") {
-            (actor: isolated CopyActor, argument: LeaveRequest) in await actor.leave(argument)
-        },
-        Method("unprotect", "$s7SkyCore9CopyActorC9unprotectySiAA16UnprotectRequestVYaKFTE", for: .operator) {
-            (actor: isolated CopyActor, argument: UnprotectRequest) in try await actor.unprotect(argument)
-        },
-        Method("adopt", "$s7SkyCore9CopyActorC5adoptySayAA07AdoptedC0VGSSYaKFTE", for: .operator) {
-            (actor: isolated CopyActor, argument: String) in try await actor.adopt(argument)
+        Method("adopt", for: .operator) { (actor: isolated CopyActor, argument: String) in
+            try await actor.adopt(argument)
         },
     ])
 

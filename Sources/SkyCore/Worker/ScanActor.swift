@@ -15,21 +15,13 @@ package distributed actor ScanActor: ClusterActor {
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable(
         [
-            Method("status", "$s7SkyCore9ScanActorC6statusAA10NodeStatusVyYaKFTE") { (actor: isolated ScanActor) in
-                actor.status()
+            Method("status") { (actor: isolated ScanActor) in actor.status() },
+            Method("reserve") { (actor: isolated ScanActor, argument: ReserveRequest) in try actor.reserve(argument) },
+            Method("assign") { (actor: isolated ScanActor, argument: Assignment) in try actor.assign(argument) },
+            Method("collect") { (actor: isolated ScanActor, argument: CollectRequest) in
+                try await actor.collect(argument)
             },
-            Method("reserve", "$s7SkyCore9ScanActorC7reserveyAA5LeaseVAA14ReserveRequestVYaKFTE") {
-                (actor: isolated ScanActor, argument: ReserveRequest) in try actor.reserve(argument)
-            },
-            Method("assign", "$s7SkyCore9ScanActorC6assignyyAA10AssignmentVYaKFTE") {
-                (actor: isolated ScanActor, argument: Assignment) in try actor.assign(argument)
-            },
-            Method("collect", "$s7SkyCore9ScanActorC7collectyAA12CollectReplyVAA0F7RequestVYaKFTE") {
-                (actor: isolated ScanActor, argument: CollectRequest) in try await actor.collect(argument)
-            },
-            Method("drain", "$s7SkyCore9ScanActorC5drainyySbYaKFTE") {
-                (actor: isolated ScanActor, argument: Bool) in actor.drain(argument)
-            },
+            Method("drain") { (actor: isolated ScanActor, argument: Bool) in actor.drain(argument) },
         ], errors: [DeclaredError("WorkBook.Rejection", WorkBook.Rejection.self)])
 
     /// The name under which every node's scan actor is found.

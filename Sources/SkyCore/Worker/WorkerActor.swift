@@ -10,9 +10,7 @@ package distributed actor WorkerActor: ClusterActor {
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
-        Method("perform", "$s7SkyCore11WorkerActorC7performyAA11TaskOutcomeOAA04ScanF0VYaKFTE") {
-            (worker: isolated WorkerActor, argument: ScanTask) in await worker.perform(argument)
-        }
+        Method("perform") { (worker: isolated WorkerActor, argument: ScanTask) in await worker.perform(argument) }
     ])
 
     package static let wellKnownName = "worker"

@@ -10,9 +10,8 @@ enum CompareKind: JobKind {
     static var results: [any KindResult.Type] { [CompareResult.self] }
 
     static let methods = [
-        Method("compared", "$s7SkyCore11CoordinatorC0A4JobsE8comparedyAD12ComparedPageVAD0F7RequestVYaKFTE", for: .user)
-        {
-            (coordinator: isolated Coordinator, argument: ComparedRequest) in try await coordinator.compared(argument)
+        Method("compared", for: .user) { (coordinator: isolated Coordinator, argument: ComparedRequest) in
+            try await coordinator.compared(argument)
         }
     ]
 }

@@ -8,9 +8,7 @@ package distributed actor PixelActor: ClusterActor {
 
     /// What peers may call. A test calls every method, so a name here that is not the compiler's is noticed.
     package static let methods = MethodTable([
-        Method("part", "$s7SkyJobs10PixelActorC4partyAA0C5ReplyOAA0C7RequestVYaKFTE") {
-            (actor: isolated PixelActor, argument: PixelRequest) in await actor.part(argument)
-        }
+        Method("part") { (actor: isolated PixelActor, argument: PixelRequest) in await actor.part(argument) }
     ])
 
     package static let wellKnownName = "pixels"

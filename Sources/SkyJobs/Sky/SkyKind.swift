@@ -12,36 +12,20 @@ enum SkyKind: JobKind {
     static var tools: [any NodeTool.Type] { [PixelTool.self] }
 
     static let methods = [
-        Method(
-            "catalogue", "$s7SkyCore11CoordinatorC0A4JobsE9catalogueyAD13CataloguePageVAD0F7RequestVYaKFTE", for: .user
-        ) {
-            (coordinator: isolated Coordinator, argument: CatalogueRequest) in try await coordinator.catalogue(argument)
+        Method("catalogue", for: .user) { (coordinator: isolated Coordinator, argument: CatalogueRequest) in
+            try await coordinator.catalogue(argument)
         },
-        Method(
-            "preview",
-            "$s7SkyCore11CoordinatorC0A4JobsE7previewy0A012ImagePreviewVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
-            for: .user
-        ) {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.preview(argument)
+        Method("preview", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+            try await coordinator.preview(argument)
         },
-        Method(
-            "sectorRuns",
-            "$s7SkyCore11CoordinatorC0A4JobsE10sectorRunsySay0A09SectorRunVG9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
-            for: .user
-        ) {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.sectorRuns(argument)
+        Method("sectorRuns", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+            try await coordinator.sectorRuns(argument)
         },
-        Method(
-            "background",
-            "$s7SkyCore11CoordinatorC0A4JobsE10backgroundy0A013BackgroundMapVSg9Transport8IdentityVyAA12SubmittedJobOGYaKFTE",
-            for: .user
-        ) {
-            (coordinator: isolated Coordinator, argument: JobID) in try await coordinator.background(argument)
+        Method("background", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
+            try await coordinator.background(argument)
         },
-        Method(
-            "planes", "$s7SkyCore11CoordinatorC0A4JobsE6planesy0A015CheckPixelsPageVAD0fG7RequestVYaKFTE", for: .user
-        ) {
-            (coordinator: isolated Coordinator, argument: CheckPixelsRequest) in try await coordinator.planes(argument)
+        Method("planes", for: .user) { (coordinator: isolated Coordinator, argument: CheckPixelsRequest) in
+            try await coordinator.planes(argument)
         },
     ]
 }

@@ -77,8 +77,9 @@ final class CallSites: Sendable {
     }
 
     private static func find<Act: DistributedActor>(_ type: Act.Type, _ target: String) throws -> CallSite {
-        guard let methods = (type as? any ClusterActor.Type)?.methods, let method = methods.name(of: target) else {
-            throw TransportError.undeclaredMethod(target)
+        let called = RemoteCallTarget(target)
+        guard let methods = (type as? any ClusterActor.Type)?.methods, let method = methods.name(of: called) else {
+            throw TransportError.undeclaredMethod(called.description)
         }
         return CallSite(type, target, methods, method)
     }

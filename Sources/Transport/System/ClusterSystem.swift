@@ -13,7 +13,7 @@ public final class ClusterSystem: DistributedActorSystem, Sendable {
     public typealias ActorID = ActorAddress
     public typealias InvocationEncoder = CallEncoder
     public typealias InvocationDecoder = CallDecoder
-    public typealias ResultHandler = ReplyHandler
+    public typealias ResultHandler = NoResultHandler
     public typealias SerializationRequirement = any Codable & Sendable
 
     /// The id of this run of this node.

@@ -24,34 +24,6 @@ class MethodBody: @unchecked Sendable {
     }
 }
 
-/// The body of a method that is left to the runtime, which takes the mangled name apart and looks up the types at each call.
-final class RuntimeMethodBody: MethodBody, @unchecked Sendable {
-    private let target: String
-
-    init(target: String) {
-        self.target = target
-    }
-
-    override func run(_ call: InboundCall) async {
-        await CallContext.$current.withValue(call.context) {
-            call.logStart()
-            do {
-                try await execute(on: call.actor, call)
-            } catch {
-                call.responder.fail(error)
-            }
-        }
-        call.responder.end()
-    }
-
-    private func execute(on actor: some ClusterActor, _ call: InboundCall) async throws {
-        var decoder = try call.takeArguments()
-        try await actor.actorSystem.executeDistributedTarget(
-            on: actor, target: RemoteCallTarget(target), invocationDecoder: &decoder,
-            handler: ReplyHandler(call.responder))
-    }
-}
-
 /// The body of a method that is called as it is written.
 final class DirectMethodBody<Act: ClusterActor, each Argument: Codable & Sendable, Result: Sendable>: MethodBody,
     @unchecked Sendable

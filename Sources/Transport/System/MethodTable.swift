@@ -1,37 +1,34 @@
 import Base
 public import Distributed
 
-/// The methods of a distributed actor that peers may call, with their names on the wire and the compiler's names for them in this
-/// program, and the errors of these methods that arrive as themselves.
+/// The methods of a distributed actor that peers may call, and the errors of these methods that arrive as themselves.
 ///
 /// A peer's bytes choose among these methods and nothing else. The runtime itself does not check on Swift 6.3 that a target belongs
-/// to the actor that it is run on: a foreign target reads foreign memory. The table also keeps the wire stable: a renamed parameter
-/// changes the compiler's name, not the wire's.
+/// to the actor that it is run on: a foreign target reads foreign memory. A method's name on the wire is its name in Swift without its
+/// parameters, so that a renamed parameter does not change the wire, and a renamed method does.
 public struct MethodTable: Sendable {
     private let methods: [String: Method]
-    private let names: [String: String]
     private let errors: [DeclaredError]
 
     /// - Parameters:
-    ///   - targets: wire name to the compiler's mangled name, as `TransportError.undeclaredMethod` reports it when a
-    ///     method that is missing here is called.
-    ///   - errors: error types that cross the wire as themselves; the first that fits is taken.
-    public init(_ targets: [String: String], errors: [DeclaredError] = []) {
-        self.init(targets.map { Method($0, $1) }, errors: errors)
-    }
-
-    /// - Parameters:
-    ///   - methods: each has a wire name and a target of its own; where two have the same one, the first counts.
+    ///   - methods: each has a name of its own; where two have the same one, the first counts.
     ///   - errors: error types that cross the wire as themselves; the first that fits is taken.
     public init(_ methods: [Method], errors: [DeclaredError] = []) {
         self.errors = errors
         self.methods = Dictionary(methods.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        names = Dictionary(methods.map { ($0.target, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
 
     func method(named name: String) -> Method? { methods[name] }
 
-    func name(of target: String) -> String? { names[target] }
+    /// The name on the wire of a method that this process calls, which the runtime reads from the compiler's mangled name:
+    /// "SkyCore.Coordinator.submit(_:)" is "submit".
+    ///
+    /// - Returns: `nil` where it is none of these methods.
+    func name(of target: RemoteCallTarget) -> String? {
+        let words = target.description.prefix { $0 != "(" }
+        let name = words.lastIndex(of: ".").map { String(words[words.index(after: $0)...]) } ?? String(words)
+        return methods[name] == nil ? nil : name
+    }
 
     /// What goes over the wire for a thrown error.
     func failure(for error: any Error) -> CallFailure {

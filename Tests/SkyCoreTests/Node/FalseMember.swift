@@ -70,17 +70,15 @@ distributed actor FalseScanActor: ClusterActor {
 
     static let methods = MethodTable(
         [
-            Method("status", "status") { (actor: isolated FalseScanActor) in try await actor.answer(to: "status") },
-            Method("reserve", "reserve") { (actor: isolated FalseScanActor, argument: ReserveRequest) in
+            Method("status") { (actor: isolated FalseScanActor) in try await actor.answer(to: "status") },
+            Method("reserve") { (actor: isolated FalseScanActor, argument: ReserveRequest) in
                 try actor.reserve(argument)
             },
-            Method("assign", "assign") { (actor: isolated FalseScanActor, argument: Assignment) in
-                try actor.assign(argument)
-            },
-            Method("collect", "collect") { (actor: isolated FalseScanActor, argument: CollectRequest) in
+            Method("assign") { (actor: isolated FalseScanActor, argument: Assignment) in try actor.assign(argument) },
+            Method("collect") { (actor: isolated FalseScanActor, argument: CollectRequest) in
                 try await actor.collect(argument)
             },
-            Method("drain", "drain") { (actor: isolated FalseScanActor, argument: Bool) in },
+            Method("drain") { (actor: isolated FalseScanActor, argument: Bool) in },
         ], errors: [DeclaredError("WorkBook.Rejection", WorkBook.Rejection.self)])
 
     private let lie: Lie

@@ -73,15 +73,9 @@ distributed actor LoopWorker: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
     static let methods = MethodTable([
-        Method("isOnLoop", "$s14TransportTests10LoopWorkerC04isOnC0SbyYaKFTE") { (worker: isolated LoopWorker) in
-            worker.isOnLoop()
-        },
-        Method("staysOnLoop", "$s14TransportTests10LoopWorkerC07staysOnC0SbyYaKFTE") {
-            (worker: isolated LoopWorker) in await worker.staysOnLoop()
-        },
-        Method("worksUntilElsewhere", "$s14TransportTests10LoopWorkerC19worksUntilElsewhereyyYaKFTE") {
-            (worker: isolated LoopWorker) in await worker.worksUntilElsewhere()
-        },
+        Method("isOnLoop") { (worker: isolated LoopWorker) in worker.isOnLoop() },
+        Method("staysOnLoop") { (worker: isolated LoopWorker) in await worker.staysOnLoop() },
+        Method("worksUntilElsewhere") { (worker: isolated LoopWorker) in await worker.worksUntilElsewhere() },
     ])
 
     static let worksOnLoop = true
@@ -104,7 +98,7 @@ distributed actor LoopWorker: ClusterActor {
 distributed actor PoolWorker: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
-    static let methods = MethodTable(["isOnLoop": "$s14TransportTests10PoolWorkerC8isOnLoopSbyYaKFTE"])
+    static let methods = MethodTable([Method("isOnLoop") { (worker: isolated PoolWorker) in worker.isOnLoop() }])
 
     distributed func isOnLoop() -> Bool { TestCluster.loop.any().inEventLoop }
 }

@@ -8,13 +8,10 @@ distributed actor Weather: ClusterActor {
 
     static let methods = MethodTable(
         [
-            Method("report", "$s14TransportTests7WeatherC6reportyySS_SdtYaKFTE") {
-                (weather: isolated Weather, station: String, celsius: Double) in
+            Method("report") { (weather: isolated Weather, station: String, celsius: Double) in
                 weather.report(station, celsius)
             },
-            Method("warmest", "$s14TransportTests7WeatherC7warmestSSyYaKFTE") { (weather: isolated Weather) in
-                try weather.warmest()
-            },
+            Method("warmest") { (weather: isolated Weather) in try weather.warmest() },
         ],
         errors: [DeclaredError("no-reports", NoReports.self)])
 

@@ -9,23 +9,16 @@ distributed actor Ledger: ClusterActor {
 
     static let methods = MethodTable(
         [
-            Method("note", "$s14TransportTests6LedgerC4noteyySi_7NIOCore10ByteBufferVtYaKFTE") {
-                (ledger: isolated Ledger, number: Int, ballast: ByteBuffer) in
+            Method("note") { (ledger: isolated Ledger, number: Int, ballast: ByteBuffer) in
                 // A closure that is isolated by its type only would get here and not be on the actor.
                 ledger.preconditionIsolated()
                 ledger.note(number, ballast)
             },
-            Method("numbers", "$s14TransportTests6LedgerC7numbersSaySiGyYaKFTE"),
-            Method("context", "$s14TransportTests6LedgerC7contextAA9CallFactsVyYaKFTE") { (ledger: isolated Ledger) in
-                ledger.context()
-            },
-            Method("expose", "$s14TransportTests6LedgerC6exposeyySiYaKFTE") { (ledger: isolated Ledger, seconds: Int) in
-                try ledger.expose(seconds)
-            },
-            Method("fill", "$s14TransportTests6LedgerC4filly7NIOCore10ByteBufferVSiYaKFTE") {
-                (ledger: isolated Ledger, count: Int) in ledger.fill(count)
-            },
-            Method("hold", "$s14TransportTests6LedgerC4holdyyYaKFTE") { (ledger: isolated Ledger) in
+            Method("numbers") { (ledger: isolated Ledger) in ledger.numbers() },
+            Method("context") { (ledger: isolated Ledger) in ledger.context() },
+            Method("expose") { (ledger: isolated Ledger, seconds: Int) in try ledger.expose(seconds) },
+            Method("fill") { (ledger: isolated Ledger, count: Int) in ledger.fill(count) },
+            Method("hold") { (ledger: isolated Ledger) in
                 await ledger.hold()
                 ledger.preconditionIsolated()
             },

@@ -6,17 +6,17 @@ distributed actor Echo: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
     static let methods = MethodTable([
-        Method("echo", "$s14TransportTests4EchoC4echoyS2SYaKFTE"),
-        Method("nothing", "$s14TransportTests4EchoC7nothingyyYaKFTE"),
-        Method("fail", "$s14TransportTests4EchoC4failyyYaKFTE"),
-        Method("wait", "$s14TransportTests4EchoC4waityyYaKFTE") { (echo: isolated Echo) in await echo.wait() },
-        Method("cancellations", "$s14TransportTests4EchoC13cancellationsSiyYaKFTE"),
-        Method("reverse", "$s14TransportTests4EchoC7reverseySays5UInt8VGAGYaKFTE"),
+        Method("echo") { (echo: isolated Echo, text: String) in echo.echo(text) },
+        Method("nothing") { (echo: isolated Echo) in echo.nothing() },
+        Method("fail") { (echo: isolated Echo) in try echo.fail() },
+        Method("wait") { (echo: isolated Echo) in await echo.wait() },
+        Method("cancellations") { (echo: isolated Echo) in echo.cancellations() },
+        Method("reverse") { (echo: isolated Echo, bytes: [UInt8]) in echo.reverse(bytes) },
         // This imitates a mistake in the table: the closure is for another actor.
-        Method("misplaced", "nowhere") { (vault: isolated Vault) in vault.secret() },
-        Method("repeated", "nowhere") { (echo: isolated Echo, text: String) in echo.echo(text) },
+        Method("misplaced") { (vault: isolated Vault) in vault.secret() },
+        Method("repeated") { (echo: isolated Echo, text: String) in echo.echo(text) },
         // The value that it returns cannot be encoded.
-        Method("unwritable", "nowhere") { (echo: isolated Echo) in Unwritable() },
+        Method("unwritable") { (echo: isolated Echo) in Unwritable() },
     ])
 
     private var cancelled = 0
@@ -66,7 +66,7 @@ distributed actor Echo: ClusterActor {
 distributed actor Vault: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
-    static let methods = MethodTable(["secret": "$s14TransportTests5VaultC6secretSSyYaKFTE"])
+    static let methods = MethodTable([Method("secret") { (vault: isolated Vault) in vault.secret() }])
 
     private var text = "nobody may read this"
 

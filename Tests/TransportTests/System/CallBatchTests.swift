@@ -106,13 +106,13 @@ private distributed actor Diary: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
     static let methods = MethodTable([
-        Method("note", "nowhere") { (diary: isolated Diary, number: Int) in diary.note(number) },
-        Method("fail", "nowhere else") { (diary: isolated Diary, number: Int) in
+        Method("note") { (diary: isolated Diary, number: Int) in diary.note(number) },
+        Method("fail") { (diary: isolated Diary, number: Int) in
             diary.note(number)
             throw Complaint(text: "no ink")
         },
-        Method("cancel", "somewhere") { (diary: isolated Diary, number: Int) in diary.cancel(number) },
-        Method("slowly", "elsewhere") { (diary: isolated Diary, number: Int) in await diary.slowly(number) },
+        Method("cancel") { (diary: isolated Diary, number: Int) in diary.cancel(number) },
+        Method("slowly") { (diary: isolated Diary, number: Int) in await diary.slowly(number) },
     ])
 
     final class Pages: Sendable {

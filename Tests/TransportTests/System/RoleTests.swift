@@ -9,10 +9,10 @@ distributed actor Desk: ClusterActor {
     typealias ActorSystem = ClusterSystem
 
     static let methods = MethodTable([
-        Method("look", "$s14TransportTests4DeskC4lookSSyYaKFTE", for: .user) { (desk: isolated Desk) in desk.look() },
-        Method("order", "$s14TransportTests4DeskC5orderSSyYaKFTE", for: .operator),
+        Method("look", for: .user) { (desk: isolated Desk) in desk.look() },
+        Method("order", for: .operator) { (desk: isolated Desk) in desk.order() },
         // Where nobody says who may call it, persons may not.
-        Method("work", "$s14TransportTests4DeskC4workSSyYaKFTE") { (desk: isolated Desk) in desk.work() },
+        Method("work") { (desk: isolated Desk) in desk.work() },
     ])
 
     private var caller: String { CallOrigin.person.map { "\($0)" } ?? "a node" }

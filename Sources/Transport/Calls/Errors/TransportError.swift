@@ -26,7 +26,8 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         case .connectionLost(let mayHaveRun):
             mayHaveRun ? "the connection was lost while waiting for the answer" : "the connection was lost"
         case .deadlineExceeded: "no answer in time"
-        case .undeclaredMethod(let target): "the method is missing from its actor's `methods`: \(target)"
+        case .undeclaredMethod(let target):
+            "the method is missing from its actor's `methods`: \(target)"
         case .tooLarge(let limit): "a message of more than the \(limit) bytes that are carried"
         case .congested: "too much waits to be sent to that node"
         case .notRunning: "this node's actor system is not running"
