@@ -168,8 +168,13 @@ class Hosts:
 
     def ask(self, name: str, path: str) -> dict | None:
         """What the host's node answers the console by HTTP; nothing where it does not."""
+        status, body = self.answer(name, path)
+        return body if status == 200 else None
+
+    def answer(self, name: str, path: str) -> tuple[int, dict | None]:
+        """The status and what is with it; 0 where there is no answer."""
         status, body = self._request(name, "GET", path)
-        return json.loads(body) if status == 200 else None
+        return status, json.loads(body) if status == 200 else None
 
     def figure(self, name: str, metric: str) -> int | None:
         """The sum of a metric's series at the host's node; nothing where it does not answer."""

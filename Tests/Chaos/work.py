@@ -221,16 +221,22 @@ class Scan(Piece):
             return
         # As a person would: which job is it, and has it ended?
         self.next_look = time.monotonic() + 0.3
-        answer = self.hosts.ask(self.coordinator, "/v1/jobs")
-        if answer is None:
-            return
-        job = next((job for job in answer["jobs"] if job["what"] == str(self.image)), None)
+        if self.job:
+            # Another node may have taken it over, and the list of jobs is a node's own.
+            status, job = self.hosts.answer(self.coordinator, f"/v1/jobs/{self.job}")
+            if status == 404:
+                return self.fail(f"job {self.job} is gone")
+            if status != 200:
+                return
+        else:
+            answer = self.hosts.ask(self.coordinator, "/v1/jobs")
+            if answer is None:
+                return
+            job = next((job for job in answer["jobs"] if job["what"] == str(self.image)), None)
         if job is None:
             # The command may have died before it gave the job; the node answers, so it is not there.
             self.absent += 1
-            if self.job:
-                self.fail(f"job {self.job} is gone")
-            elif self.absent > 3:
+            if self.absent > 3:
                 self.was_given, self.absent = False, 0
         elif job["state"] == "done":
             self.is_fetching = True
