@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ HTTP_PORT = 7422
 # On the bridge itself: neither a node nor the attacker.
 CONSOLE = "10.83.0.254"
 STRANGER = "10.83.0.200"
+# For how long a node may say to ask again.
+AGAIN = 20
 
 
 class LabError(Exception):
@@ -185,7 +188,12 @@ class Hosts:
         return round(sum(float(value) for _, value in lines))
 
     def delete(self, name: str, path: str) -> bool:
-        return self._request(name, "DELETE", path)[0] == 204
+        """Whether it is deleted. A node that was frozen may find out just then that another one goes on with its jobs, and says to
+        ask again."""
+        deadline = time.monotonic() + AGAIN
+        while (status := self._request(name, "DELETE", path)[0]) == 503 and time.monotonic() < deadline:
+            time.sleep(0.5)
+        return status == 204
 
     def _request(self, name: str, method: str, path: str) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection(self.address(name), HTTP_PORT, timeout=10)

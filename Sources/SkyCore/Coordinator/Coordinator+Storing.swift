@@ -65,6 +65,7 @@ extension Coordinator {
 
     /// The journal could not store something. The log says it when it begins; the jobs say what has changed since.
     func journalFailed(_ error: JournalError) {
+        if error.kind == .superseded { isSuperseded = true }
         // A coordinator whose jobs go on elsewhere is about to end, which is reported in its own words.
         if error.kind != .superseded, storingTroubles.insert(error.kind).inserted {
             logger.error("nothing can be stored: \(error.message)")

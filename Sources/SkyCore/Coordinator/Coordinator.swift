@@ -71,6 +71,8 @@ package distributed actor Coordinator: ClusterActor {
     private let effectsInput: AsyncStream<CoordinatorEffect>.Continuation
     /// Whether the journal is closed: entries decided from now on are not stored.
     var isClosed = false
+    /// Whether other nodes have taken the jobs over, so that this coordinator is about to end.
+    var isSuperseded = false
     var storeWaiters: Deque<(entry: UInt64, latch: Latch)> = []
     /// Why nothing could be stored since it last could: what the log has said.
     var storingTroubles: Set<JournalError.Kind> = []
@@ -240,7 +242,8 @@ package distributed actor Coordinator: ClusterActor {
             // The job's entry still waits to be stored. A second entry follows it and takes the job back.
             if id == new { updateCore { $0.delete(new) } }
             if id == new, isWaitingForCopies, let spare = await spare { return try await submit(submission, to: spare) }
-            throw (error as? RemoteError).map { PassingRefusal(.storage, $0.message) } ?? error
+            guard let error = error as? RemoteError, error.kind != .cancelled else { throw error }
+            throw PassingRefusal(.storage, error.message)
         }
         // Storing the entry has just shown how full the disk is. A job that could only wait for room is refused instead.
         if id == new, let reason = core.room.diskFault {
@@ -643,7 +646,8 @@ package distributed actor Coordinator: ClusterActor {
 
     // MARK: - Watchers
 
-    /// - Throws: `RemoteError` where nothing can be stored at present.
+    /// - Throws: `RemoteError` where nothing can be stored at present. It is of the kind `cancelled` where nothing ever will be, because
+    ///   the node stops or another one goes on: whoever asks again finds the job there, or begins it.
     private func untilStored(_ entry: UInt64, waiting wait: Duration? = nil) async throws {
         guard core.writeAhead.lastStored < entry else { return }
         if !isClosed {
@@ -656,7 +660,9 @@ package distributed actor Coordinator: ClusterActor {
             }
         }
         guard core.writeAhead.lastStored < entry else { return }
-        throw RemoteError(.failed, "it cannot be stored: \(core.pauseReason ?? "the node is stopping")")
+        throw RemoteError(
+            isClosed || isSuperseded ? .cancelled : .failed,
+            "it cannot be stored: \(core.pauseReason ?? "the node is stopping")")
     }
 
     private func somethingHappens(_ job: JobID, atMost patience: Duration = eventsPatience) async {

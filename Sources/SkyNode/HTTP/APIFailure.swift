@@ -31,7 +31,8 @@ struct APIFailure: Error {
         case let failure as CommandFailure: self.init(.badRequest, failure.message ?? "not possible")
         case is CancellationError: self.init(.serviceUnavailable, "the node is stopping")
         case let error as RemoteError
-        where error.mayBeTakenOver || error.mayBeOutOfReach || [.noSuchActor, .leaving].contains(error.kind):
+        where error.mayBeTakenOver || error.mayBeOutOfReach
+            || [.noSuchActor, .leaving, .cancelled].contains(error.kind):
             self.init(.serviceUnavailable, error.message, [.retryAfter: "5"])
         case let error as RemoteError where error.isAboutUnknownJob: self.init(.notFound, error.message)
         case is TransportError:

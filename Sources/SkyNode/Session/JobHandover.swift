@@ -1,6 +1,7 @@
 import Base
 import Sky
 import SkyCore
+import Synchronization
 import Transport
 
 /// Submits jobs to a coordinator.
@@ -9,27 +10,18 @@ enum JobHandover {
     ///
     /// - Throws: `CommandFailure` where the coordinator refuses it, or cannot store it.
     static func start(_ submission: Submission, at coordinator: CoordinatorConnection) async throws -> StartedJob {
-        let named = named(submission)
-        let first = await coordinator.coordinator.id
-        return try await withCommandFailures {
-            try await coordinator.call { try await $0.start(repeated(named, at: $0, after: first)) }
-        }
-    }
-
-    /// Gives a submission a token, so that it can safely be submitted twice.
-    private static func named(_ submission: Submission) -> Submission {
         var submission = submission
+        // It can safely be submitted twice then.
         if submission.token == nil { submission.token = "\(JobID.random())" }
-        return submission
-    }
-
-    /// A submission as it goes to a coordinator: one that may have gone to another before says so.
-    private static func repeated(
-        _ submission: Submission, at coordinator: Coordinator, after first: ActorAddress
-    ) -> Submission {
-        var submission = submission
-        if coordinator.id != first { submission.isRepeated = true }
-        return submission
+        let wasSubmitted = Atomic(false)
+        return try await withCommandFailures {
+            try await coordinator.call { [submission] coordinator in
+                var submission = submission
+                // A coordinator may have taken it before, and other nodes may go on with that one's jobs.
+                if wasSubmitted.exchange(true, ordering: .relaxed) { submission.isRepeated = true }
+                return try await coordinator.start(submission)
+            }
+        }
     }
 
     private static func withCommandFailures<Result>(_ call: () async throws -> Result) async throws -> Result {

@@ -25,6 +25,28 @@ struct CoordinatorEndTests {
         #expect(isPublished == !isTakenOver)
     }
 
+    @Test(arguments: [JournalError.Kind.superseded, nil])
+    func `a submission is to be repeated where another node goes on, or the node stops`(_ kind: JournalError.Kind?)
+        async throws
+    {
+        let system = ClusterSystem(ClusterSettings(name: "end"))
+        let logger = Logger(label: "end") { _ in SwiftLogNoOpLogHandler() }
+        let coordinator = Coordinator(journal: try Journal.inMemory(), logger: logger, actorSystem: system)
+        // Nobody runs it, so that the job's entry waits to be stored.
+        let submission = Submission(JobRequest(.simulate(SimulateRequest(tasks: 2, duration: .milliseconds(5)))))
+        let submitted = Task { try await coordinator.submit(submission) }
+        while await coordinator.whenLocal({ $0.storeWaiters.isEmpty }) != false { await Task.yield() }
+        await coordinator.whenLocal { coordinator in
+            if let kind {
+                coordinator.journalFailed(JournalError(kind, "another node goes on with these jobs"))
+            } else {
+                await coordinator.close(isTakenOver: true)
+            }
+        }
+        let error = await #expect(throws: RemoteError.self) { _ = try await submitted.value }
+        #expect(error?.kind == .cancelled, "\(error as Any)")
+    }
+
     @Test func `while a node is lost, a job that no other one knows may be there`() async throws {
         let system = ClusterSystem(ClusterSettings(name: "end"))
         let logger = Logger(label: "end") { _ in SwiftLogNoOpLogHandler() }
