@@ -329,9 +329,28 @@ package distributed actor Coordinator: ClusterActor {
         do {
             try await untilStored(core.writeAhead.lastEntry)
         } catch {
-            guard core.writeAhead.deletedAhead.contains(job) else { throw error }
+            guard let error = error as? RemoteError, error.kind == .failed else { throw error }
+            guard await !deletesAhead(job) else { return }
+            throw RemoteError(
+                .failed, "job \(job) is deleted here, and elsewhere as soon as that can be stored: \(error.message)")
         }
     }
+
+    /// Stores a deletion ahead of what waits to be stored on other nodes: they take it where they have no room for anything else.
+    ///
+    /// - Returns: whether it is stored.
+    private func deletesAhead(_ job: JobID) async -> Bool {
+        if core.writeAhead.deletedAhead.contains(job) { return true }
+        let stored = try? await withDeadline(Coordinator.deletionPatience) { [store] in
+            try await store.append([.deleted(job)], ran: nil)
+        }
+        guard stored != nil else { return core.writeAhead.deletedAhead.contains(job) }
+        updateCore { $0.writeAhead.markDeletedAhead([job]) }
+        return true
+    }
+
+    /// How long a deletion may take where nothing else can be stored.
+    private static let deletionPatience = Duration.seconds(10)
 
     /// All jobs, the oldest first; for a person who is no operator, those that are theirs.
     package distributed func list() async -> [JobListing] {

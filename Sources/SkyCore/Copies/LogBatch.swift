@@ -8,6 +8,8 @@ protocol LogContent: Sendable {
     var isMark: Bool { get }
     /// Whether it waits where there is little room. What is small, deletions above all, does not: deletions make room.
     var needsRoom: Bool { get }
+    /// Whether something in it makes room, as a deletion does.
+    var makesRoom: Bool { get }
 }
 
 extension LogContent {

@@ -145,11 +145,13 @@ extension ReplicaCore {
         changeMembers(departed)
     }
 
-    /// The smallest share of those that keep copies, and whose it is; `nil` where none is known. One that gives way to another with room
-    /// does not count: nothing is deleted for its sake.
+    /// The share that the journal is to heed of those that keep copies, and whose it is; `nil` where none is known. One that gives way to
+    /// another with room does not count: nothing is deleted for its sake.
     ///
-    /// Where no standby has a vote, it is a wish: the next ones get none before there is room for more (`noteRoom`), and what has ended
-    /// is deleted for that. Tasks do not wait for it, and a newcomer with next to no room is not worth what would be deleted.
+    /// Tasks wait for the room of so many members only as have to store what is decided; a member with less room lacks the rest. Below
+    /// that it is a wish: what has ended is deleted, so that all copies are whole, and no task waits. It is a wish, too, where no standby
+    /// has a vote: the next ones get none before there is room for more (`noteRoom`). A node with next to no room is not worth what would
+    /// be deleted.
     var smallestShare: (bytes: Int, at: ReplicaID, isWish: Bool)? {
         guard case .primary(let primary) = role else { return nil }
         let voters = primary.desired.filter(record.set.members.contains)
@@ -157,10 +159,19 @@ extension ReplicaCore {
             guard let follower = primary.followers[replica], let share = follower.share,
                 follower.shortSince == nil || !primary.hasSpare
             else { return nil }
-            guard voters.isEmpty else { return (share, replica) }
-            return share >= held / 4 ? (share - share / 16, replica) : nil
+            return (voters.isEmpty ? share - share / 16 : share, replica)
+        }.sorted { ($0.bytes, $0.at) < ($1.bytes, $1.at) }
+        let worthy = shares.first { $0.bytes >= held / 4 }
+        if !voters.isEmpty {
+            // A majority without this node.
+            let there = shares.filter { isThere($0.at, primary) }.suffix(record.set.members.count / 2)
+            guard let deciding = there.first ?? shares.first else { return nil }
+            guard held <= deciding.bytes, let worthy, worthy.bytes < deciding.bytes else {
+                return (deciding.bytes, deciding.at, false)
+            }
+            return (worthy.bytes, worthy.at, true)
         }
-        return shares.min { ($0.bytes, $0.at) < ($1.bytes, $1.at) }.map { ($0.bytes, $0.at, voters.isEmpty) }
+        return worthy.map { ($0.bytes, $0.at, true) }
     }
 
     /// Begins to change the members, if those that are to be members have everything.

@@ -36,4 +36,11 @@ enum ReplicaWrite<Content: LogContent>: Sendable {
         case .promise, .finish, .discard: false
         }
     }
+
+    /// Whether a full node stores it all the same, from the room that is kept for that: a deletion is stored after what came before it,
+    /// which nobody could take back otherwise.
+    var makesRoom: Bool {
+        guard case .append(let batches, _, _) = self else { return false }
+        return batches.contains { $0.content?.makesRoom == true }
+    }
 }

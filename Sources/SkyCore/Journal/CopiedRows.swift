@@ -12,6 +12,8 @@ struct CopiedRows: LogContent, Codable, Hashable {
     /// Whether this only stands for rows, of a journal of which nobody keeps a copy.
     var isMark: Bool { body.readableBytes == 0 }
 
+    var makesRoom: Bool { (try? rows())?.rows.contains(where: \.isDeletion) == true }
+
     private static let version: UInt8 = 1
     /// The version of a body from which payloads are left out. It is never sent.
     private static let trimmedVersion: UInt8 = 2

@@ -73,8 +73,8 @@ extension Journal {
         counts.withLockedValue { $0.evictions += keys.count }
     }
 
-    /// Brings the journal below its limit as far as earlier results allow. Entries do the same; this is for a limit that has become
-    /// lower while none comes.
+    /// Brings the journal below its limit, as far as earlier results, batches kept for copies and the write-ahead log allow. Entries do
+    /// the same; this is for a limit that has become lower while none comes.
     ///
     /// - Returns: how much it holds now, and how much it may hold.
     func keepToLimit() async throws(JournalError) -> JournalRoom {

@@ -169,8 +169,8 @@ actor ReplicaStore {
         }
     }
 
-    /// Brings a copy below its share, as far as earlier results allow. It is smaller where others have grown while nothing was stored in
-    /// this copy; and its primary deletes nothing where it holds fewer earlier results itself.
+    /// Brings a copy below its share, as far as its write-ahead log and the batches that are kept for others allow: the rest is the
+    /// primary's to delete. The share is smaller where others have grown while nothing was stored in this copy.
     func keepToShare() async {
         guard case .copy(_, let copy?) = place else { return }
         let share = await room.share(of: coordinator, countsDisk: true)
@@ -207,7 +207,13 @@ actor ReplicaStore {
                 let share = await room.share(of: coordinator, countsDisk: true)
                 copy.share.withLockedValue { $0 = (share, .copies) }
             }
-            if own == nil, !isOpening, write.needsRoom(hasCopy: true) { try await room.check() }
+            if own == nil, !isOpening, write.needsRoom(hasCopy: true) {
+                do throws(JournalError) {
+                    try await room.check()
+                } catch {
+                    guard write.makesRoom else { throw error }
+                }
+            }
             let appended = try await append(batches, own, set, recent)
             room.note(appended.room.held, of: coordinator)
             // It has caught up without the new copy that a lost primary began.

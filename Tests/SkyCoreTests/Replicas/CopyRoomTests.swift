@@ -91,12 +91,7 @@ struct CopyRoomTests {
             own: nil, set: set, recent: nil)
         let start = LogPosition(term: 1, number: 1, hash: 1)
         _ = try await store.perform(.finish(start, set), own: nil, set: set, recent: nil)
-        let rows = results(0..<200).enumerated().map { index, row in
-            guard case .result(var result) = row else { return row }
-            result.cacheKey = CacheKey(digest: [UInt8](repeating: UInt8(index), count: 32))
-            return .result(result)
-        }
-        let batch = LogBatch(after: start, term: 1, content: CopiedRows(rows, ran: nil))
+        let batch = LogBatch(after: start, term: 1, content: CopiedRows(results(0..<200), ran: nil))
         _ = try await store.perform(
             .append([batch], promised: 1, to: primary), own: nil, set: set, recent: RecentBatches())
         let full = store.held
@@ -149,6 +144,11 @@ struct CopyRoomTests {
         room.note(1 << 30, of: id(2))
         let second = LogBatch(after: first.position, term: 1, content: CopiedRows(results(100..<200), ran: nil))
         await #expect(throws: JournalError.self) { try await append(second, in: 1) }
+        // A deletion behind it makes room for both.
+        let gone = LogBatch(
+            after: second.position, term: 1, content: CopiedRows([.deletion(job: JobID(rawValue: 99))], ran: nil))
+        let both = ReplicaWrite.append([second, gone], promised: 1, to: primary)
+        #expect(both.needsRoom(hasCopy: true) && both.makesRoom)
         // The next primary has it already, and cannot begin without.
         try await append(second, in: 2)
         let opening = LogBatch<CopiedRows>(after: second.position, term: 2, content: nil)

@@ -389,6 +389,26 @@ struct ReplicaDecisionTests {
         }
     }
 
+    @Test func `no task waits for the room of a node that need not store what is decided`() {
+        let (small, large) = (others[0], others[1])
+        var story = PrimaryStory(own, others, at: position)
+        story.answering = Set(others)
+        story.shares = [small: 1000, large: 50_000]
+        story.step { $0.begin() }
+        func share(_ held: Int) -> (bytes: Int, isWish: Bool)? {
+            story.core.held = held
+            return story.core.smallestShare.map { ($0.bytes, $0.isWish) }
+        }
+        story.wait(until: 10, available: others)
+        #expect(share(900)! == (1000, true) && share(3000)! == (1000, true), "what has ended is deleted for it")
+        #expect(share(5000)! == (50_000, false), "of a journal that is much larger, it cannot have a copy")
+        #expect(share(60_000)! == (50_000, false))
+        // The large one is lost, and nothing is decided without the small one.
+        story.answering = [small]
+        story.wait(until: 40, available: [small])
+        #expect(share(900)! == (1000, false) && share(5000)! == (1000, false))
+    }
+
     @Test func `copies are begun where there is room, and one without a vote that finds none gives way`() throws {
         let (full, roomy) = ([2, 3].map { ReplicaID(rawValue: $0) }, [4, 5].map { ReplicaID(rawValue: $0) })
         var story = PrimaryStory(own, [], at: position)

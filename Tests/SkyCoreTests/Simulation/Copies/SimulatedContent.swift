@@ -15,6 +15,7 @@ struct SimulatedContent: LogContent, Equatable {
     var byteCount: Int { 64 * entries.count }
     var isMark: Bool { false }
     var needsRoom: Bool { entries.contains { if case .deleted = $0 { false } else { true } } }
+    var makesRoom: Bool { entries.contains { if case .deleted = $0 { true } else { false } } }
 
     init(_ entries: [Entry]) {
         self.entries = entries

@@ -190,7 +190,7 @@ extension SimulatedReplicas {
         if case .append(_, _, hosts[host].disk.id) = write { return false }
         if flaw == .termRefusedForRoom, case .append = write { return true }
         if hosts[host].process?.core.isOpening == true { return false }
-        return write.needsRoom(hasCopy: hosts[host].disk.record.position != nil)
+        return write.needsRoom(hasCopy: hosts[host].disk.record.position != nil) && !write.makesRoom
     }
 
     private func position(_ number: UInt64, at host: Int) -> LogPosition? {

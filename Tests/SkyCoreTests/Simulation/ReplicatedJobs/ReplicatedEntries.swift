@@ -10,6 +10,7 @@ struct ReplicatedEntries: LogContent {
     let digest: UInt64
     var byteCount: Int { entries.reduce(16) { $0 + $1.byteCount } }
     var isMark: Bool { false }
+    var makesRoom: Bool { entries.contains(where: \.isDeletion) }
 
     /// - Parameter serial: a number that no other content has. Nothing damages contents here, so that it stands for them.
     init(_ entries: [JournalEntry], ran: Duration, serial: UInt64) {
