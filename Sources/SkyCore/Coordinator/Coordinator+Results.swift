@@ -25,10 +25,10 @@ extension Coordinator {
     }
 
     /// How long it took to read and put together the results of a job; `nil` where they are not kept.
-    package func mergeTime(of job: JobID) -> Duration? { fetched.duration(of: job) }
+    func mergeTime(of job: JobID) -> Duration? { fetched.duration(of: job) }
 
     /// What a job's results were measured by. A job that has ended may be of an earlier program.
-    package func arithmetic(of job: JobID) -> String? { core.jobs[job]?.stored.program }
+    func arithmetic(of job: JobID) -> String? { core.jobs[job]?.stored.program }
 
     private func read(_ record: CoordinatedJob) -> Task<FetchedResults.Entry, any Error> {
         var plan: (any JobPlan)?

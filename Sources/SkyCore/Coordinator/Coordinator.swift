@@ -44,6 +44,9 @@ package distributed actor Coordinator: ClusterActor {
             Method("events", for: .user) { (coordinator: isolated Coordinator, argument: EventsRequest) in
                 try await coordinator.events(argument)
             },
+            Method("results", for: .user) { (coordinator: isolated Coordinator, argument: ResultsRequest) in
+                try await coordinator.results(argument)
+            },
             Method("nodes", for: .user) { (coordinator: isolated Coordinator) in await coordinator.nodes() },
             Method("membership", for: .user) { (coordinator: isolated Coordinator, argument: MembershipRequest) in
                 await coordinator.membership(argument)

@@ -16,7 +16,9 @@ package protocol JobKind: Sendable {
     static var results: [any KindResult.Type] { get }
     /// The events that those who watch a job get, in addition to the events of every job.
     static var events: [any KindEvent.Type] { get }
-    /// What a client may fetch from a job that has ended: methods of the `Coordinator`.
+    /// What a client may fetch from a job that has ended.
+    static var pages: [any ResultsPage.Type] { get }
+    /// Methods of the `Coordinator` by which earlier versions fetched that.
     static var methods: [Method] { get }
     /// What its work needs in each node's daemon.
     static var tools: [any NodeTool.Type] { get }
@@ -24,6 +26,7 @@ package protocol JobKind: Sendable {
 
 extension JobKind {
     package static var events: [any KindEvent.Type] { [] }
+    package static var pages: [any ResultsPage.Type] { [] }
     package static var methods: [Method] { [] }
     package static var tools: [any NodeTool.Type] { [] }
 }

@@ -11,7 +11,8 @@ package struct JobKinds: Sendable {
     private var work: [String: Make<any KindWork>] = [:]
     private var results: [String: Make<any KindResult>] = [:]
     private var events: [String: Make<any KindEvent>] = [:]
-    /// The methods by which clients fetch the results of jobs of all kinds.
+    private var pages: [String: any ResultsPage.Type] = [:]
+    /// The methods by which clients of earlier versions fetch the results of jobs.
     private var methods: [Method] = []
     private var tools: [any NodeTool.Type] = []
 
@@ -23,6 +24,7 @@ package struct JobKinds: Sendable {
             for type in kind.work { add(work: type) }
             for type in kind.results { add(result: type) }
             for type in kind.events { add(event: type) }
+            for type in kind.pages { pages[type.name] = type }
             methods += kind.methods
             tools += kind.tools
         }
@@ -67,11 +69,16 @@ package struct JobKinds: Sendable {
 
     private static let added = NIOLockedValueBox(JobKinds([]))
 
-    /// Adds kinds that are not installed, for this process. Their methods for clients are not added to the coordinator's methods.
+    /// Adds kinds that are not installed, for this process.
     package static func add(_ kinds: [any JobKind.Type]) { added.withLockedValue { $0.add(kinds) } }
 
-    /// The methods by which clients fetch the results of jobs of the installed kinds.
+    /// The methods by which clients of earlier versions fetch the results of jobs of the installed kinds.
     static var methods: [Method] { known.methods }
+
+    /// The page of results of this name; `nil` where no kind has it.
+    static func page(named name: String) -> (any ResultsPage.Type)? {
+        known.pages[name] ?? added.withLockedValue { $0.pages[name] }
+    }
 
     /// Makes the tools of a node that the kinds name.
     static func tools(_ site: NodeToolSite) -> NodeTools {

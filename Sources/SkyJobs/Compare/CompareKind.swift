@@ -8,12 +8,8 @@ enum CompareKind: JobKind {
     static var request: any KindRequest.Type { CompareRequest.self }
     static var work: [any KindWork.Type] { [CompareWork.self] }
     static var results: [any KindResult.Type] { [CompareResult.self] }
-
-    static let methods = [
-        Method("compared", for: .user) { (coordinator: isolated Coordinator, argument: ComparedRequest) in
-            try await coordinator.compared(argument)
-        }
-    ]
+    static var pages: [any ResultsPage.Type] { [ComparedPage.self] }
+    static var methods: [Method] { MethodsOfBefore.ofComparisons }
 }
 
 extension CompareRequest: KindRequest {

@@ -11,23 +11,10 @@ enum SkyKind: JobKind {
     static var events: [any KindEvent.Type] { [ScanEvent.self] }
     static var tools: [any NodeTool.Type] { [PixelTool.self] }
 
-    static let methods = [
-        Method("catalogue", for: .user) { (coordinator: isolated Coordinator, argument: CatalogueRequest) in
-            try await coordinator.catalogue(argument)
-        },
-        Method("preview", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
-            try await coordinator.preview(argument)
-        },
-        Method("sectorRuns", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
-            try await coordinator.sectorRuns(argument)
-        },
-        Method("background", for: .user) { (coordinator: isolated Coordinator, argument: JobID) in
-            try await coordinator.background(argument)
-        },
-        Method("planes", for: .user) { (coordinator: isolated Coordinator, argument: CheckPixelsRequest) in
-            try await coordinator.planes(argument)
-        },
-    ]
+    static var pages: [any ResultsPage.Type] {
+        [CataloguePage.self, PicturePage.self, SectorRunsPage.self, BackgroundPage.self, CheckPixelsPage.self]
+    }
+    static var methods: [Method] { MethodsOfBefore.ofScans }
 }
 
 extension SkyRequest: KindRequest {

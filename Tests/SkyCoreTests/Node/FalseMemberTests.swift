@@ -86,6 +86,9 @@ import Transport
             _ = try await report(of: job, at: coordinator)
             for number in [Int.min, -1, .max] {
                 _ = try? await coordinator.events(EventsRequest(job: job, from: number))
+                for page in ["catalogue", "picture", "sectors", "background", "planes", "compared", "\u{0}"] {
+                    _ = try? await coordinator.results(ResultsRequest(job: job, page: page, from: number))
+                }
                 _ = try? await coordinator.catalogue(CatalogueRequest(job: job, from: number))
                 _ = try? await coordinator.compared(ComparedRequest(job: job, from: number))
                 var sky = SkyRequest(

@@ -61,7 +61,9 @@ import Transport
                 Submission(JobRequest(.simulate(SimulateRequest(tasks: 1, duration: .seconds(60))))))
             #expect(small.batch.status.scheduled == 1, "the first batch is answered before the job has ended")
             try await remote.cancel(small.job)
+            #expect(try await remote.page(PicturePage.self, of: job).preview == nil)
             #expect(try await remote.preview(job) == nil)
+            await #expect(throws: RemoteError.self) { _ = try await remote.page(CataloguePage.self, of: job) }
             #expect(try await remote.why(job).reasons == ["finished: done"])
             await #expect(throws: RemoteError.self) {
                 _ = try await remote.catalogue(CatalogueRequest(job: job, from: 0))

@@ -72,7 +72,7 @@ struct EpochComparer: Sendable {
     /// The data of an image that a comparison needs, after a job has scanned the image.
     func scanned(_ item: ScanItem, _ job: JobID, _ catalogue: Catalogue) async throws -> Scanned? {
         guard let request = item.request.kind.scan,
-            let background = try await coordinator.fetch({ try await $0.background(job) })
+            let background = try await coordinator.page(BackgroundPage.self, of: job).background
         else { return nil }
         var reference = request.image
         reference.hdu = catalogue.info.hdu
@@ -193,8 +193,7 @@ struct EpochComparer: Sendable {
         }
         var parts: [ComparedPart] = []
         while true {
-            let request = ComparedRequest(job: id, from: parts.count)
-            let page = try await coordinator.fetch { try await $0.compared(request) }
+            let page = try await coordinator.page(ComparedPage.self, of: id, from: parts.count)
             for part in page.parts {
                 guard case .difference(var result) = part, let planes = result.planes else {
                     parts.append(part)

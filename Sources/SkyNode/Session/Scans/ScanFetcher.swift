@@ -20,8 +20,7 @@ struct ScanFetcher {
         var sources: [Source] = []
         var first: CataloguePage?
         while true {
-            let request = CatalogueRequest(job: job, from: sources.count)
-            let page = try await coordinator.fetch { try await $0.catalogue(request) }
+            let page = try await coordinator.page(CataloguePage.self, of: job, from: sources.count)
             first = first ?? page
             sources += page.sources
             if page.sources.isEmpty || sources.count >= page.total {
@@ -59,7 +58,7 @@ struct ScanFetcher {
     }
 
     func runs() async throws -> [SectorRun] {
-        try await coordinator.fetch { [job] in try await $0.sectorRuns(job) }
+        try await coordinator.page(SectorRunsPage.self, of: job).runs
     }
 
     /// The check images of an image.
@@ -67,8 +66,7 @@ struct ScanFetcher {
         var files = CheckImageFiles(images, of: catalogue.info)
         var (number, total) = (0, 1)
         while number < total {
-            let request = CheckPixelsRequest(job: job, page: number)
-            let page = try await coordinator.fetch { try await $0.planes(request) }
+            let page = try await coordinator.page(CheckPixelsPage.self, of: job, from: number)
             files.add(page)
             (number, total) = (number + 1, page.total)
         }
@@ -76,12 +74,17 @@ struct ScanFetcher {
     }
 
     func preview() async throws -> ImagePreview? {
-        try await coordinator.fetch { [job] in try await $0.preview(job) }
+        try await coordinator.page(PicturePage.self, of: job).preview
     }
 }
 
 extension CoordinatorConnection {
-    /// Fetches one page of a job that has ended, or an answer that is no larger.
+    /// Fetches one page of a job that has ended.
+    nonisolated func page<Page: ResultsPage>(_ type: Page.Type, of job: JobID, from: Int = 0) async throws -> Page {
+        try await fetch { try await $0.page(type, of: job, from: from) }
+    }
+
+    /// Fetches an answer that is no larger than a page.
     nonisolated func fetch<Result: Sendable>(
         _ body: @Sendable (Coordinator) async throws -> Result
     ) async throws -> Result {

@@ -54,6 +54,15 @@ import Transport
             #expect(retries.count == 1, "\(retries)")
             let found = try await Self.results(of: job, at: coordinator)
             #expect(found == Dictionary(uniqueKeysWithValues: texts.enumerated().map { ($0, Self.digest($1)) }))
+            // As a command fetches them, from elsewhere.
+            let remote = try Coordinator.resolve(id: coordinator.id, using: nodes[1].system)
+            let page = try await remote.page(ChecksumPage.self, of: job, from: 28)
+            #expect(page.digests == [28: Self.digest("frame 28"), 29: Self.digest("frame 29")] && page.total == 30)
+            #expect(try await remote.page(ChecksumPage.self, of: job, from: .min).digests == found)
+            let error = await #expect(throws: RemoteError.self) {
+                _ = try await remote.results(ResultsRequest(job: job, page: "nothing"))
+            }
+            #expect(error?.kind == .noSuchMethod)
         }
     }
 

@@ -71,3 +71,19 @@ struct Checksums: JobResults {
 
     var byteCount: Int { 1024 + 64 * digests.count }
 }
+
+/// Some checksums, in the order of the files.
+struct ChecksumPage: ResultsPage {
+    static var name: String { "checksums" }
+
+    var digests: [Int: [UInt8]]
+    /// The number of files of all pages.
+    var total: Int
+
+    init(from: Int, of job: EndedJob) {
+        let all = (job.results as? Checksums)?.digests ?? [:]
+        let files = all.keys.sorted().drop { $0 < from }.prefix(1000)
+        digests = all.filter { files.contains($0.key) }
+        total = all.count
+    }
+}
