@@ -19,7 +19,9 @@ extension ReplicaCore {
     private func isThere(_ replica: ReplicaID, _ primary: Primary<Content>, surely: Bool = false) -> Bool {
         guard away[replica] == nil, let follower = primary.followers[replica] else { return false }
         guard follower.hasAnswered else { return false }
-        return surely ? now - follower.lastHeard < policy.contactTime : follower.isInReach(policy, now)
+        guard surely else { return follower.isInReach(policy, now) }
+        // The system closes the links of a process that is killed, long before anybody misses it.
+        return now - follower.lastHeard < policy.contactTime && linked?.contains(replica) != false
     }
 
     /// Whether the members that can be counted on are no majority, now that others have said goodbye. Then their votes have to be

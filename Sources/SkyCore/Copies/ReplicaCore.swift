@@ -90,6 +90,8 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     var forgetful: Set<ReplicaID> = []
     /// How many bytes the journal holds, where this is the primary.
     var held = 0
+    /// The replicas to whose nodes there is a link; `nil` where that is not known.
+    var linked: Set<ReplicaID>?
     /// The replicas that may keep a copy, and have no room for all of the journal.
     var crowded: Set<ReplicaID> = []
     /// Whether the copy was damaged. It counts until there is a whole one again.

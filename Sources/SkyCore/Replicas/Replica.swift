@@ -204,6 +204,7 @@ actor Replica {
 
     private func tickNow() {
         let others = others()
+        core.linked = Set(others.reachable)
         if core.isPrimary {
             core.held = store.held
             core.crowded = crowded(core.held)

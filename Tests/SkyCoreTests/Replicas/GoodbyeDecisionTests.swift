@@ -36,6 +36,16 @@ struct GoodbyeDecisionTests {
         #expect(story.core.record.set == ReplicaSet(members: [own]) && !story.core.needs(right))
     }
 
+    @Test func `a member whose link was closed a moment ago is not counted on when another one goes`() {
+        var story = story()
+        story.wait(until: 1.2, available: [left, right])
+        #expect(!story.core.needs(right))
+        story.core.linked = [right]
+        #expect(story.core.needs(right), "left was heard a moment ago, and was killed")
+        story.core.linked = [left, right]
+        #expect(!story.core.needs(right))
+    }
+
     @Test func `a member that is lost without a goodbye keeps its vote`() {
         var story = story()
         story.answering = [right]
