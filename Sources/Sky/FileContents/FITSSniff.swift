@@ -17,7 +17,7 @@ package enum FITSSniff {
     ///   - showsStart: Whether the complaint may quote the file's first bytes. It may do so only if the reader of the
     ///   complaint opened the file with rights of their own. A daemon opens files that others name, and would show them bytes
     ///   that they may not read.
-    /// - Throws: `.unavailable` where this node cannot reach the file, `.badInput` where the file is something else.
+    /// - Throws: `.unavailable` where this node cannot reach the file or has no file there, `.badInput` where the file is no image.
     package static func check(path: String, named other: String? = nil, showsStart: Bool = false) throws(SkyError) {
         let name = quoted(other ?? path)
         guard !path.isEmpty else { throw SkyError(.badInput, "an image's path is empty") }
@@ -28,10 +28,11 @@ package enum FITSSniff {
         guard stat(path, &status) == 0 else { throw unreachable(name, errno, path) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
+        // Another node may have the image under this path.
         case S_IFDIR:
-            throw SkyError(.badInput, "\(name): a directory; name the images in it, for example \(name)/*.fits")
+            throw SkyError(.unavailable, "\(name): \(directoryWords) in it, for example \(name)/*.fits")
         default:
-            throw SkyError(.badInput, "\(name): not a regular file; copy the image to a file first")
+            throw SkyError(.unavailable, "\(name): \(irregularWords); copy the image to a file first")
         }
         guard status.st_size > 0 else {
             throw SkyError(.badInput, "\(name): empty (0 bytes); is it still being written?")
@@ -67,10 +68,25 @@ package enum FITSSniff {
         }
     }
 
+    private static let missingWords = "no such file on this node"
+    private static let directoryWords = "a directory; name the images"
+    private static let irregularWords = "not a regular file"
+    private static let loopWords = "its symbolic links lead to no file"
+    private static let otherWords = "it is not the file that the command has under this name"
+
+    /// The error for a file that is not the one that a command has under the same path.
+    static func other(_ path: String) -> SkyError { SkyError(.unavailable, "\(quoted(path)): \(otherWords)") }
+
+    /// Whether a reason says that a node does not have a file: there is none under its path, or something else.
+    package static func saysMissing(_ reason: String) -> Bool {
+        [missingWords, directoryWords, irregularWords, loopWords, otherWords].contains { reason.contains($0) }
+    }
+
     private static func unreachable(_ name: String, _ code: Int32, _ path: String) -> SkyError {
         let reason =
             switch code {
-            case ENOENT, ENOTDIR: "no such file on this node"
+            case ENOENT, ENOTDIR: missingWords
+            case ELOOP: loopWords
             // The mode of the file lets this user read it, and the sandbox of the worker does not.
             case EACCES where access(path, R_OK) == 0:
                 "the node keeps its workers from here, as from keys, journals, hidden and system files; move the image, or "

@@ -165,8 +165,7 @@ package final class SkyEngine {
             stamp.size == content.size ? try FileContent(of: path, sampled: content.isSample ?? false) : nil
         }
         guard found?.digest == content.digest else {
-            throw SkyError(
-                .unavailable, "\(FITSSniff.quoted(path)): it is not the file that the command has under this name")
+            throw FITSSniff.other(path)
         }
     }
 

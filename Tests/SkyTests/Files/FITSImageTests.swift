@@ -105,12 +105,22 @@ import Testing
         }
     }
 
-    @Test func `a missing file is this node's problem, a directory the user's`() {
+    @Test func `a missing file and a directory are this node's problem, a text the user's`() {
         let missing = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: "/nowhere/x.fits") }
         #expect(missing == SkyError(.unavailable, "/nowhere/x.fits: no such file on this node"))
         let directory = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: folder.path) }
-        #expect(directory?.kind == .badInput)
+        #expect(directory?.kind == .unavailable)
         #expect(directory?.message.contains("a directory") == true)
+        let pipe = folder.path + "/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let irregular = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: pipe) }
+        #expect(irregular?.kind == .unavailable)
+        #expect(symlink("loop", folder.path + "/loop") == 0)
+        let loop = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: folder.path + "/loop") }
+        for error in [missing, directory, irregular, loop] { #expect(FITSSniff.saysMissing(error?.message ?? "")) }
+        let text = folder.write(Array("<html>".utf8))
+        let page = SkyError.thrown { () throws(SkyError) in try FITSSniff.check(path: text) }
+        #expect(page?.kind == .badInput && !FITSSniff.saysMissing(page?.message ?? ""))
     }
 
     @Test func `extended file names are names of files, not instructions`() {
