@@ -231,30 +231,47 @@ package final class SkyEngine {
         _ file: PixelFile, _ read: (FITSImage) throws(SkyError) -> Part
     ) throws(SkyError) -> Part {
         if let objection = file.objection { throw SkyError(.badInput, objection) }
-        let place = Place(age: .new, part: .served)
-        let input = input(file.content)
-        let stamp = bounds.allow(file.path) ? try? FileStamp(of: file.path) : nil
-        let absent = SkyError(
-            .unavailable, "\(FITSSniff.quoted(file.path)): it is not on this node as it was looked at first")
-        if let input {
-            located[file.path] = (input, file.content)
-            defer { located[file.path] = nil }
-            guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else { throw absent }
+        return try serve(file.path, file.content) { () throws(SkyError) in
+            let place = Place(age: .new, part: .served)
+            guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else {
+                throw SkyEngine.absent(file.path)
+            }
             return try read(image)
         }
-        guard let stamp else { throw absent }
-        switch try? verdict(on: file.content, of: file.path, stamp, for: .others) {
+    }
+
+    /// Works on files for another node, as `serve(_:_:)` does.
+    package func serve<Result>(
+        _ files: ArraySlice<ImageReference.File>, _ work: () throws(SkyError) -> Result
+    ) throws(SkyError) -> Result {
+        guard let file = files.first else { return try work() }
+        return try serve(file.path, file.content) { () throws(SkyError) in try serve(files.dropFirst(), work) }
+    }
+
+    private func serve<Result>(
+        _ path: String, _ content: FileContent, _ work: () throws(SkyError) -> Result
+    ) throws(SkyError) -> Result {
+        let stamp = bounds.allow(path) ? try? FileStamp(of: path) : nil
+        if let input = input(content) {
+            let outer = located[path]
+            located[path] = (input, content)
+            defer { located[path] = outer }
+            return try work()
+        }
+        guard let stamp else { throw SkyEngine.absent(path) }
+        switch try? verdict(on: content, of: path, stamp, for: .others) {
         case .right: break
         // A node that knows the numbers of the file has read it.
-        case .changed where file.content.identity?.inode == stamp.identity.inode: throw FileContent.changed(file.path)
-        case .changed, .other, nil: throw absent
+        case .changed where content.identity?.inode == stamp.identity.inode: throw FileContent.changed(path)
+        case .changed, .other, nil: throw SkyEngine.absent(path)
         }
-        let found = Result { () throws(SkyError) in
-            guard let image = try image(file.path, file.hdu, file.layer, at: place) as? FITSImage else { throw absent }
-            return try read(image)
-        }
-        try checkUntouched(file.content, of: file.path, since: stamp)
+        let found = Swift.Result { () throws(SkyError) in try work() }
+        try checkUntouched(content, of: path, since: stamp)
         return try found.get()
+    }
+
+    private static func absent(_ path: String) -> SkyError {
+        SkyError(.unavailable, "\(FITSSniff.quoted(path)): it is not on this node as it was looked at first")
     }
 
     /// Throws if the file was touched since it was the right one, because the pixels may be of either state then.

@@ -17,6 +17,15 @@ package enum SkyWork: Codable, Sendable {
 }
 
 extension SkyWork {
+    /// The image that the work is on.
+    package var image: ImageReference {
+        switch self {
+        case .inspect(let image, _), .background(let image, _, _), .seeing(let image, _, _, _),
+            .extract(let image, _, _, _), .join(let image, _, _, _), .preview(let image, _, _):
+            image
+        }
+    }
+
     /// The pixels that the work needs for certain, if it works on a part of an image.
     package var pixels: (image: ImageReference, hdu: Int?, rect: PixelRect)? {
         switch self {

@@ -20,6 +20,8 @@ package actor PixelStore {
     /// Parts on their way here. A request for a part that is already on its way waits with the first request.
     private var underWay: [Errand: Task<PixelReply, Never>] = [:]
     private var readers = Permits(PixelStore.readerLimit)
+    /// Work on whole files holds up nobody who waits for a tile.
+    private var workers = Permits(1)
     private var askers = Permits(PixelStore.askerLimit)
     /// Reads a part of one of this node's files; `nil` where nothing does.
     private let reader: (@Sendable (PixelRequest) async -> PixelReply)?
@@ -101,6 +103,11 @@ package actor PixelStore {
 
     private func read(_ request: PixelRequest) async -> PixelReply {
         guard let reader else { return .unavailable("this node reads no files") }
+        if case .result = request.part {
+            if !workers.take() { await withCheckedContinuation { workers.wait($0) } }
+            defer { workers.giveBack() }
+            return await reader(request)
+        }
         if !readers.take() { await withCheckedContinuation { readers.wait($0) } }
         defer { readers.giveBack() }
         return await reader(request)

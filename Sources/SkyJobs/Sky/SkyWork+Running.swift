@@ -1,4 +1,5 @@
 import Base
+import NIOCore
 package import Sky
 package import SkyCore
 package import Transport
@@ -22,7 +23,35 @@ extension SkyWork: KindWork, WorkerWork {
         // What the engine did since its last task, such as reading tiles for another node, is not this task's work.
         _ = engine.stages.finish()
         defer { tools.stages = StageTimes(engine.stages.finish()) }
-        return .sky(try perform(on: engine))
+        do {
+            return .sky(try perform(on: engine))
+        } catch let error as SkyError where error.kind == .unavailable {
+            guard let request = PixelRequest(self) else { throw error }
+            return .sky(try ask(request, DaemonPixels(tools.system, on: tools.eventLoop), instead: error))
+        }
+    }
+
+    /// Has the node that has the file do the work.
+    ///
+    /// - Parameter error: why it cannot be done here.
+    func ask(_ request: PixelRequest, _ supply: any PixelSupply, instead error: SkyError) throws(SkyError) -> SkyResult
+    {
+        let found: [ByteBuffer]
+        do throws(SkyError) {
+            found = try supply.parts([request])
+        } catch let other {
+            throw other.kind == .badInput ? other : error
+        }
+        guard let bytes = found.first, let result = try? WireCoder.decode(SkyResult.self, from: bytes) else {
+            throw error
+        }
+        switch (self, result) {
+        case (.inspect, .inspected(var info)):
+            info.holder = request.holder
+            return .inspected(info)
+        case (.preview, .preview): return result
+        default: throw error
+        }
     }
 
     /// Does the work on files that hold what they are known to hold.
@@ -53,7 +82,8 @@ extension SkyResult: KindResult {
     package var isForNode: Bool { if case .inspected = self { true } else { false } }
 
     package mutating func sign(by node: NodeLabel?) {
-        guard case .inspected(var info) = self, info.content != nil else { return }
+        // Another node may have read the file in its place.
+        guard case .inspected(var info) = self, info.content != nil, info.holder == nil else { return }
         info.holder = node.map { PixelHolder(node: $0.id, name: $0.name) }
         self = .inspected(info)
     }

@@ -1,7 +1,9 @@
 import Base
 import Fixtures
 import Glibc
+import NIOCore
 import Testing
+import Transport
 
 @testable import Sky
 @testable import SkyCore
@@ -78,6 +80,78 @@ import Testing
         #expect(refused?.kind == .unavailable && refused?.message.contains("not the file that the command has") == true)
         _ = folder.write(bytes, "sky.fits")
         #expect(try inspected(image, engine()).width == 300, "it is the same file")
+    }
+
+    /// The node to which files were sent, over no wire.
+    private struct Holder: PixelSupply, @unchecked Sendable {
+        // Tests of one thread.
+        let engine: SkyEngine
+        func parts(_ requests: [PixelRequest]) throws(SkyError) -> [ByteBuffer] {
+            var parts: [ByteBuffer] = []
+            for request in requests {
+                if let objection = request.objection { throw SkyError(.badInput, objection) }
+                parts.append(try engine.part(request))
+            }
+            return parts
+        }
+    }
+
+    @Test func `a node that was not sent the image has the work done by the one that was, and names that one`() throws {
+        var (image, _) = try sent()
+        let holder = PixelHolder(node: .random(), name: "asked")
+        image.holder = holder
+        let (here, absent) = (engine(), SkyError(.unavailable, "not here"))
+        let supply = Holder(engine: here)
+        let inspect = SkyWork.inspect(image, withContent: true)
+        let preview = SkyWork.preview(image, maximumSide: 100, encodes: true)
+        for work in [inspect, preview] {
+            #expect(throws: SkyError.self) { try work.perform(on: SkyEngine(supply: NoSupply())) }
+            let request = try #require(PixelRequest(work))
+            switch (try work.ask(request, supply, instead: absent), try work.perform(on: here)) {
+            case (.inspected(let there), .inspected(let own)):
+                #expect(there.holder == holder && there.content == own.content && there.header == own.header)
+                var result = SkyResult.inspected(there)
+                result.sign(by: NodeLabel(id: .random(), name: "worker"))
+                guard case .inspected(let signed) = result else { break }
+                #expect(signed.holder == holder)
+            case (.preview(let there), .preview(let own)): #expect(there.pixels == own.pixels)
+            default: Issue.record("another answer")
+            }
+        }
+        // What is wrong with the image is said; that it is not there, as the node itself says it.
+        image.hdu = 7
+        let wrong = SkyWork.inspect(image, withContent: true)
+        let said = #expect(throws: SkyError.self) {
+            try wrong.ask(try #require(PixelRequest(wrong)), supply, instead: absent)
+        }
+        #expect(said?.kind == .badInput && said?.message.contains("sky.fits") == true)
+        image.content?.digest[0] ^= 1
+        let other = SkyWork.inspect(image, withContent: true)
+        let missing = #expect(throws: SkyError.self) {
+            try other.ask(try #require(PixelRequest(other)), supply, instead: absent)
+        }
+        #expect(missing == absent)
+    }
+
+    @Test func `a node does no other work for others, and tells of no file that they do not know`() throws {
+        var (image, bytes) = try sent()
+        #expect(PixelRequest(.inspect(image, withContent: true)) == nil, "no node is known to have it")
+        image.holder = PixelHolder(node: .random(), name: "asked")
+        let rect = PixelRect(x: 0, y: 0, width: 9, height: 9)
+        let sector = Sector(index: 0, core: rect, padded: rect)
+        #expect(PixelRequest(.background(image, sector, ScanConfiguration())) == nil)
+        var request = try #require(PixelRequest(.inspect(image, withContent: true)))
+        request.file.path = folder.write(bytes, "own.fits")
+        #expect(request.objection == "the work is on another file")
+        request.part = .result(of: ByteBuffer(string: "x"))
+        #expect(request.objection == "no such work is done")
+        for name in ["own.fits", "nowhere.fits"] {
+            image.companions = Companions()
+            image.companions?.mask = Companions.Image(path: folder.path + "/" + name)
+            let curious = try #require(PixelRequest(.inspect(image, withContent: true)))
+            let refused = #expect(throws: SkyError.self) { try engine().part(curious) }
+            #expect(refused?.message.hasSuffix("not all of its files are known") == true)
+        }
     }
 
     @Test func `an image without a known digest is the one under its path`() throws {
