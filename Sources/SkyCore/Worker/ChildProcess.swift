@@ -108,6 +108,11 @@ final class ChildProcess: Sendable {
             return status == 0 ? pid : 0
         }
         guard status == 0 else {
+            // The C library says of a file that it cannot open for the process what it says of the program.
+            if access("/dev/null", R_OK | W_OK) != 0 {
+                let reason = String(cString: strerror(errno))
+                return .failure(SkyError(.failed, "it needs /dev/null, which cannot be read and written: \(reason)"))
+            }
             return .failure(SkyError(.failed, "cannot start \(executable): \(String(cString: strerror(status)))"))
         }
         return .success(pid)

@@ -49,10 +49,12 @@ final class WorkerHome: Sendable {
         settings.cluster = cluster
         settings.listen = .unixSocket(path: socket)
         settings.logger = logger
-        opening = Task { [settings, isListening] in
+        opening = Task { [settings, isListening, socket] in
             let system = ClusterSystem(settings)
             let actors = await tools().actorsForWorkers(in: system)
             try await system.start()
+            // The umask may have taken the right to connect.
+            chmod(socket, 0o600)
             isListening.open()
             return Reception(system: system, listener: WorkerListener(system), actors: actors)
         }

@@ -1,6 +1,7 @@
 import Base
 import Glibc
 import Logging
+import NIOCore
 import NIOPosix
 import Sky
 import SkyCore
@@ -56,7 +57,8 @@ struct WorkerProcess {
         do {
             try await system.join(.unixSocket(path: arguments.socket))
         } catch {
-            throw CommandFailure(.noCluster, "the daemon does not answer at \(arguments.socket): \(error)")
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            throw CommandFailure(.noCluster, "the daemon does not answer at \(arguments.socket): \(reason)")
         }
         try Sandbox.seal()
         isConfined.open()
