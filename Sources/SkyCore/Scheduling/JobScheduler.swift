@@ -148,6 +148,7 @@ package struct JobScheduler {
             nodeLost(node)
         case .nodeDraining(let node, let draining):
             roster.setDraining(draining, node)
+            if draining { endStranded() }
         case .leased(let node, let slots, let fencingToken, let hasNoSlots):
             leased(node, slots: slots, fencingToken: fencingToken, hasNoSlots: hasNoSlots)
         case .leaseLost(let node):

@@ -5,7 +5,7 @@ struct JobWaiting {
     /// How many nodes meet a requirement and all those before it.
     struct Requirement: Equatable {
         enum Kind {
-            case present, allowed, alike, hasSlots, notDraining, lendsSlots, notPaused, hasRoom
+            case present, allowed, alike, reachesInput, hasSlots, notDraining, lendsSlots, notPaused, hasRoom
         }
 
         var kind: Kind
@@ -75,6 +75,8 @@ extension JobScheduler {
         if record.options.needsAlike == true, !nodes.allSatisfy(\.measuresAlike) {
             require(.alike) { $0.measuresAlike }
         }
+        let outOfReach = record.outOfReach
+        if !outOfReach.isEmpty { require(.reachesInput) { !outOfReach.contains($0.id) } }
         if nodes.contains(where: \.hasNoSlots) { require(.hasSlots) { !$0.hasNoSlots } }
         require(.notDraining) { !$0.isDraining }
         let usable = Set(nodes.map(\.id))

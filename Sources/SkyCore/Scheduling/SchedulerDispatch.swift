@@ -50,6 +50,8 @@ extension JobScheduler {
                 makeReady(entry.task, of: job)
             case .relax(let entry, let job):
                 makeReady(entry.task, of: job, relaxed: true)
+            case .send(let entry, let job):
+                endWait(entry, of: job)
             case .resume(let node):
                 let now = now
                 roster.update(node) { record in
@@ -67,17 +69,38 @@ extension JobScheduler {
     /// Lets a task wait for a slot. The task fails when no live node may take it.
     mutating func makeReady(_ task: Int, of job: JobID, relaxed: Bool = false) {
         let placed = jobs.update(job) { [roster] in $0.makeReady(task, relaxed: relaxed, roster: roster) }
-        guard let (entry, placement) = placed else {
-            let reason = jobs.task(task, of: job)?.lastReason ?? ""
-            fail(task, of: job, reason: "no node can reach its input: \(reason)")
-            return
-        }
+        guard let (entry, placement) = placed else { return failOutOfReach(task, of: job) }
         if placement.isChoosy { timers.add(.relax(entry, of: job), due: now + policy.relaxAfter) }
+        if placement.sendsInput, !placement.never.isEmpty {
+            timers.add(.send(entry, of: job), due: now + policy.sendAfter)
+        }
+    }
+
+    /// Ends the wait of a task for a node that may have its input, which is sent instead. A job that gets no slots does not
+    /// wait for nodes.
+    private mutating func endWait(_ entry: RetryEntry, of job: JobID) {
+        guard let placement = jobs[job]?.placement(of: entry.task, in: roster), placement.sendsInput else { return }
+        let choice = placement.choice(in: roster)
+        let isHeldBack = isSuspended || !jobs.mayHold(job)
+        let mayGo = { [roster] (node: NodeID) in
+            placement.allows(node, choice: choice, local: roster.local) && roster[node]?.hasIdleSlot == true
+        }
+        guard isHeldBack || roster.withRoom.contains(where: mayGo) else { return failOutOfReach(entry.task, of: job) }
+        timers.add(.send(entry, of: job), due: now + policy.sendAfter)
+    }
+
+    private mutating func failOutOfReach(_ task: Int, of job: JobID) {
+        guard let record = jobs[job], let placement = record.placement(of: task, in: roster) else { return }
+        fail(
+            task, of: job,
+            reason: OutOfReach.reason(
+                record[task]?.lastReason ?? "", mayBeElsewhere: placement.mayBeReached(in: roster),
+                isRestricted: !placement.barred.isEmpty))
     }
 
     private func isPending(_ purpose: TimerQueue.Purpose) -> Bool {
         switch purpose {
-        case .retry(let entry, let job), .relax(let entry, let job):
+        case .retry(let entry, let job), .relax(let entry, let job), .send(let entry, let job):
             jobs.task(entry.task, of: job)?.ticket == entry.ticket
         case .resume(let node):
             roster[node]?.pausedUntil != nil

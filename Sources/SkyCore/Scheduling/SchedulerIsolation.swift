@@ -23,10 +23,8 @@ extension JobScheduler {
         let limit = max(1, policy.searchLimit)
         let isCutShort = isolation.waiting.count > limit
         for _ in 0..<min(isolation.waiting.count, limit) {
-            guard let next = nextSuspect(), let record = jobs[next.job], let task = record[next.entry.task] else {
-                return endIsolation()
-            }
-            let placement = task.placement(in: roster, barred: roster.barred(for: record.options))
+            guard let next = nextSuspect(), let placement = jobs[next.job]?.placement(of: next.entry.task, in: roster)
+            else { return endIsolation() }
             // As where a task waits for any node, making it ready ends it. Nodes that could reach its input may have left meanwhile.
             guard placement.choice(in: roster) != .none else {
                 isolation.waiting.removeFirst()

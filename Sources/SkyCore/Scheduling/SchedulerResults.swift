@@ -154,10 +154,7 @@ extension JobScheduler {
     }
 
     func hasSomewhereToGo(_ task: Int, of job: JobID) -> Bool {
-        guard let record = jobs[job],
-            let placement = record[task]?.placement(
-                in: roster, barred: roster.barred(for: record.options))
-        else { return false }
+        guard let placement = jobs[job]?.placement(of: task, in: roster) else { return false }
         return placement.choice(in: roster) != .none
     }
 

@@ -49,9 +49,7 @@ extension JobScheduler {
     }
 
     private func speculationNode(for task: Int, of job: JobRecord, besides node: NodeID) -> NodeID? {
-        guard let placement = job[task]?.placement(in: roster, barred: roster.barred(for: job.options)) else {
-            return nil
-        }
+        guard let placement = job.placement(of: task, in: roster) else { return nil }
         let rank = { (record: NodeRecord) in record.speed.rank(now: now, halfLife: policy.slownessHalfLife) }
         return roster.withRoom.compactMap { roster[$0] }
             .filter {

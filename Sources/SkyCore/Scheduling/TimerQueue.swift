@@ -10,6 +10,8 @@ struct TimerQueue {
         case retry(RetryEntry, of: JobID)
         /// A retry has waited long enough for a node of its choice.
         case relax(RetryEntry, of: JobID)
+        /// A task whose input can be sent has waited long enough for a node that may have it.
+        case send(RetryEntry, of: JobID)
         /// A node that refused may be tried again.
         case resume(NodeID)
     }

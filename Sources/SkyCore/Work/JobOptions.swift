@@ -19,10 +19,14 @@ package struct JobOptions: Hashable, Codable, Sendable {
     /// means `false`.
     package var needsAlike: Bool?
 
+    /// Whether the submitter has files of the job that no node may have, and sends them where the nodes that could begin the job now
+    /// do not have them; `nil` means `false`. The job then ends for want of them, and does not wait for other nodes.
+    package var sendsInput: Bool?
+
     package init() {}
 
     private enum CodingKeys: String, CodingKey {
-        case priority, retries, crashes, use, avoid, sharesInput, needsAlike
+        case priority, retries, crashes, use, avoid, sharesInput, needsAlike, sendsInput
     }
 
     /// The names are written in sorted order. The order of a set differs from process to process, and the same options must
@@ -36,6 +40,7 @@ package struct JobOptions: Hashable, Codable, Sendable {
         try container.encode(avoid.sorted(), forKey: .avoid)
         try container.encodeIfPresent(sharesInput, forKey: .sharesInput)
         try container.encodeIfPresent(needsAlike, forKey: .needsAlike)
+        try container.encodeIfPresent(sendsInput, forKey: .sendsInput)
     }
 
     var isRestricted: Bool { namesNodes || needsAlike == true }

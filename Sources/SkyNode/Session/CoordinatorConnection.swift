@@ -1,6 +1,8 @@
 import Base
 import NIOConcurrencyHelpers
+import Sky
 import SkyCore
+import SkyJobs
 import Transport
 
 /// The connection from a command to its coordinator. It is renewed where it is lost, because a node that is started again, as in an
@@ -54,6 +56,9 @@ actor CoordinatorConnection {
         isElsewhere = redial != nil
         node = CoordinatorConnection.name(of: coordinator)
     }
+
+    /// The node that answers, as one that has files; `nil` where its name is not known.
+    var holder: PixelHolder? { node.map { PixelHolder(node: coordinator.id.node, name: $0) } }
 
     private static func name(of coordinator: Coordinator) -> String? {
         let system = coordinator.actorSystem

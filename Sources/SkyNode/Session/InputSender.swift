@@ -46,6 +46,7 @@ actor InputSender {
         }
         for (path, content) in found { scan.image.expect(content, at: path) }
         var expecting = job
+        if !found.isEmpty { expecting.options.sendsInput = true }
         expecting.kind = .sky(scan)
         return expecting
     }
@@ -62,7 +63,15 @@ actor InputSender {
         let known = scan.image.contents.filter { $0.content.isSample != true }.map(\.path)
         let unknown = scan.image.paths.filter { !known.contains($0) && access($0, R_OK) == 0 }
         let named = unknown.filter { reason.contains(FITSSniff.quoted($0)) }
-        for path in named.isEmpty ? unknown : named { scan.image.expect(try await content(of: path), at: path) }
+        let needed = named.isEmpty ? unknown : named
+        for path in needed { scan.image.expect(try await content(of: path), at: path) }
+        if OutOfReach.mayBeElsewhere(reason), let objection = try await objection(to: needed) {
+            // The nodes that may have it are waited for.
+            say("skynode: \(PrintableText.of(objection)); waiting for the other nodes, which may have it")
+            var waiting = job
+            waiting.options.sendsInput = nil
+            return waiting
+        }
         if unknown.isEmpty {
             // They were sent. The node has lost them since, or another one answers in its place.
             let own = Set(known.compactMap { sent[$0]?.digest })
@@ -70,14 +79,15 @@ actor InputSender {
         }
         var completed = job
         completed.kind = .sky(scan)
+        // What is left is on nodes only.
+        if scan.image.contents.allSatisfy({ $0.content.isSample != true }) { completed.options.sendsInput = nil }
         return completed
     }
 
-    /// Whether a scan has failed because its file is on no node. A file that a node has and keeps its workers from is not sent: it
-    /// lies where its operator lets nobody read.
+    /// Whether a scan has failed because its file is on no node that could have begun it. A file that a node has and keeps its workers
+    /// from is not sent: it lies where its operator lets nobody read.
     fileprivate static func saysMissing(_ reason: String) -> Bool {
-        reason.contains("no node can reach its input")
-            && ["no such file on this node", "it is not the file that the command has"].contains { reason.contains($0) }
+        OutOfReach.isReason(reason) && FITSSniff.saysMissing(reason)
     }
 
     // MARK: - Files of the next jobs
@@ -89,20 +99,29 @@ actor InputSender {
     ///
     /// - Throws: what `submit` throws; `SkyError` with the file that cannot be sent and what to do.
     func submit<Started: Sendable>(
-        _ request: JobRequest, _ interrupts: Interrupts, _ submit: @Sendable () async throws -> Started
+        _ request: JobRequest, _ interrupts: Interrupts, _ submit: @Sendable (JobRequest) async throws -> Started
     ) async throws -> Started {
         let inputs = request.kind.request.inputs
         let files = sent.filter { inputs.contains($0.value.digest) }
-        guard !files.isEmpty else { return try await submit() }
+        guard !files.isEmpty else { return try await submit(request) }
         try await turns.take { try await self.bring(files, interrupts) }
         do {
-            let started = try await submit()
+            let started = try await submit(await held(request))
             await release(files)
             return started
         } catch {
             await release(files)
             throw error
         }
+    }
+
+    /// The scan with the node that has its files now, which reads them for those that work on it.
+    private func held(_ request: JobRequest) async -> JobRequest {
+        guard var scan = request.kind.scan else { return request }
+        var held = request
+        scan.image.holder = await coordinator.holder
+        held.kind = .sky(scan)
+        return held
     }
 
     /// Sends the files of a job, and holds them.
@@ -179,6 +198,26 @@ actor InputSender {
         }
     }
 
+    /// Why files can never be sent; `nil` where they can, now or later.
+    private func objection(to paths: [String]) async throws -> String? {
+        let files = paths.compactMap { sent[$0] }
+        let together = Dictionary(files.map { ($0.digest, $0.size) }) { one, _ in one }.values.reduce(0, +)
+        for (path, content) in sent.sorted(by: { $0.key < $1.key }) where paths.contains(path) {
+            do {
+                var question = InputPart(digest: content.digest, size: content.size)
+                question.together = together
+                _ = try await coordinator.put(question)
+            } catch is PassingRefusal {
+                continue
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                return "\(path) cannot be sent (\(InputSender.reason(error)))"
+            }
+        }
+        return nil
+    }
+
     private func put(_ path: String, _ content: FileContent, together: Int) async throws {
         do {
             try await send(path, content, together)
@@ -202,7 +241,9 @@ actor InputSender {
         question.together = together
         var next = try await coordinator.put(question)
         guard next < content.size else { return }
-        say("skynode: \(PrintableText.of(path)): no node has it; sending \(content.size >> 10) KiB")
+        say(
+            "skynode: \(PrintableText.of(path)): no node that can take it now has it; sending \(content.size >> 10) KiB"
+        )
         var isStuck = 0
         while next < content.size {
             let offset = next

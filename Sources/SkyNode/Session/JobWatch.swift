@@ -35,12 +35,17 @@ struct JobWatch {
     }
 
     private func start(_ submission: Submission, _ interrupts: Interrupts) async throws -> StartedJob {
-        @Sendable func start() async throws -> StartedJob {
+        @Sendable func start(_ request: JobRequest) async throws -> StartedJob {
+            var submission = submission
+            submission.request = request
+            return try await start(submission)
+        }
+        @Sendable func start(_ submission: Submission) async throws -> StartedJob {
             try await coordinator.line.submit(interrupts, say: coordinator.say) { [coordinator] in
                 try await interrupts.whileSubmitting { try await JobHandover.start(submission, at: coordinator) }
             }
         }
-        guard let sender else { return try await start() }
+        guard let sender else { return try await start(submission) }
         do {
             return try await sender.submit(submission.request, interrupts, start)
         } catch let error as SkyError {

@@ -44,7 +44,7 @@ struct InputTests {
                 let sent = try await run(laptop.path, with: files, words(name, options, "sent"))
                 #expect(sent.status == 0, "\(sent.errors)")
                 // A file that a job has needed is still there for the next.
-                let count = sent.errors.count { $0.contains("no node has it; sending") }
+                let count = sent.errors.count { $0.contains("no node that can take it now has it; sending") }
                 #expect(count == ["changes": 2, "weighted": 1][name, default: 0], "\(sent.errors)")
             }
             // The nodes get the files under the same path.
@@ -92,7 +92,9 @@ struct InputTests {
                 laptop.path, with: [mine.file("sky.fits")],
                 ["scan", laptop.file("sky.fits"), "-o", out.file("sent")] + alice)
             #expect(sent.status == 0, "\(sent.errors)")
-            #expect(sent.errors.count { $0.contains("no node has it; sending") } == 1, "\(sent.errors)")
+            #expect(
+                sent.errors.count { $0.contains("no node that can take it now has it; sending") } == 1, "\(sent.errors)"
+            )
             for (name, options) in [("bob", []), ("again", ["--no-cache"]), ("deep", ["--threshold", "3"])] {
                 let own = try await Skynode.run(
                     ["scan", shared.file("sky.fits"), "-o", out.file(name), "-q"] + options + bob)
@@ -107,6 +109,46 @@ struct InputTests {
         }
         #expect(try out.contents("other/sky.jpg") != out.contents("sent/sky.jpg"))
         #expect(!(try out.contents("deep/sky.html").isEmpty))
+    }
+
+    /// Of two nodes, one cannot take a scan when it is submitted, or may not.
+    enum Obstacle: CaseIterable { case otherIsDrained, askedIsDrained, otherIsBusy, askedIsAvoided, askedIsSlotless }
+
+    @Test(arguments: Obstacle.allCases)
+    func `an image is sent where the nodes that could take it now do not have it`(_ obstacle: Obstacle) async throws {
+        let keys = try await IssuedKeys([("alice", "user")])
+        let (frames, laptop, out) = (try ScratchFolder(), try ScratchFolder(), try ScratchFolder())
+        let image = frames.file("sky.fits")
+        #expect(try await Skynode.run("synthesize", image, "--width", "600", "--height", "500").status == 0)
+        let admin = ["--cluster-key", keys.cluster]
+        try await RunningCluster.with(
+            2, slots: nil,
+            options: { admin + ["--slots", obstacle == .askedIsSlotless && $0 == 1 ? "0" : "1"] }, keys: admin
+        ) { cluster in
+            let asked = ["--node", cluster.addresses[0]]
+            var options: [String] = []
+            switch obstacle {
+            case .otherIsDrained, .askedIsDrained:
+                let name = obstacle == .askedIsDrained ? "node1" : "node2"
+                #expect(try await Skynode.run(["nodes", "drain", name] + asked + admin).status == 0)
+            case .otherIsBusy:
+                let busy = ["--tasks", "1", "--duration", "600s", "--use-node", "node2", "--priority", "9", "--detach"]
+                #expect(try await Skynode.run(["simulate"] + busy + asked + admin).status == 0)
+            case .askedIsAvoided: options = ["--avoid-node", "node1"]
+            case .askedIsSlotless: break
+            }
+            let sent = try await run(
+                laptop.path, with: [image],
+                ["scan", laptop.file("sky.fits"), "-o", out.file("sent")] + options
+                    + keys.of("alice", cluster.addresses[0]))
+            #expect(sent.status == 0, "\(sent.errors)")
+            #expect(sent.errors.count { $0.contains("has it; sending") } == 1, "\(sent.errors)")
+        }
+        let alone = try await Skynode.run("scan", "--alone", image, "-o", out.file("alone"))
+        #expect(alone.status == 0)
+        for name in ["sky.csv", "sky.jpg"] {
+            #expect(try out.contents("sent/" + name) == out.contents("alone/" + name), "\(name)")
+        }
     }
 
     @Test func `images that fit only one by one are sent as there is room, and none drives out another`() async throws {
@@ -130,7 +172,9 @@ struct InputTests {
             let night = try await run(
                 laptop.path, with: files, ["scan"] + images + common + [out.file("night")] + alice)
             #expect(night.status == 0, "\(night.errors)")
-            #expect(night.errors.count { $0.contains("no node has it; sending") } == 4, "\(night.errors)")
+            #expect(
+                night.errors.count { $0.contains("no node that can take it now has it; sending") } == 4,
+                "\(night.errors)")
             for name in names { #expect(!(try out.contents("night/\(name).csv").isEmpty)) }
             // Those of one job are there together, or never.
             let never = try await run(

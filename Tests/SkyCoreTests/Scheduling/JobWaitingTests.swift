@@ -115,6 +115,24 @@ import Transport
         )
     }
 
+    @Test func `a job whose input is not on the nodes that take its tasks names the others`() throws {
+        var story = CoordinatorStory()
+        let job = try story.submit(CoordinatorStory.simulation(1))
+        story.lease(1, on: story.other)
+        let sent = try #require(story.assigned.first)
+        story.change { [own = story.own] in $0.draining(own, true) }
+        story.deliver(
+            sent.request.attempt, .unavailable("no such file"), from: story.other, receipt: sent.request.receipt)
+        let known = try #require(story.core.jobs[job])
+        #expect(
+            story.core.pauseReason(of: known)
+                == "no node takes its tasks: other cannot reach its input, own is drained; the job waits until one does"
+        )
+        #expect(
+            try #require(story.core.explain(job, now: .zero)).reasons
+                == ["1 task waits for a node that takes new work: all that may have its input are drained"])
+    }
+
     @Test func `a job goes on while something of it runs on a node that is drained`() throws {
         var story = CoordinatorStory()
         let job = try story.submit(CoordinatorStory.simulation(3))

@@ -136,6 +136,61 @@ struct SchedulerRetryTests {
         #expect(story.handle(.nodeLost(west)).failures.count == 1)
     }
 
+    private var sending: JobOptions {
+        var options = JobOptions()
+        options.sendsInput = true
+        return options
+    }
+
+    /// A job's only task was tried on one node, which does not have its input; the other node has no free slot at first.
+    private func missing(_ options: JobOptions, draining: Bool = false) -> (SchedulerStory, [SchedulerStory.Action]) {
+        var story = SchedulerStory([east: 1, west: 0])
+        if draining { story.handle(.nodeDraining(west, true)) }
+        story.submit(1, options: options)
+        let actions = story.handle(.failed(attempt(0), on: east, .unavailable("no such file")))
+        return (story, actions)
+    }
+
+    @Test func `an input that can be sent is not waited for on a node that is drained or has no slots`() {
+        #expect(
+            missing(sending, draining: true).1.failures == ["no node that is free can reach its input: no such file"])
+        #expect(missing(JobOptions(), draining: true).1.failures.isEmpty)
+        for event in [
+            SchedulerStory.Event.nodeDraining(west, true), .leased(west, slots: 0, fencingToken: 9, hasNoSlots: true),
+        ] {
+            var (story, actions) = missing(sending)
+            #expect(actions.failures.isEmpty)
+            actions = story.handle(event)
+            #expect(actions.failures.count == 1 && story.wait(.seconds(60)).failures.isEmpty, "\(event)")
+        }
+    }
+
+    @Test func `an input that can be sent is waited for on a busy node for some seconds only`() {
+        var (story, actions) = missing(sending)
+        #expect(actions.failures.isEmpty && story.wait(.seconds(1)).failures.isEmpty)
+        #expect(story.wait(.seconds(2)).failures == ["no node that is free can reach its input: no such file"])
+        (story, actions) = missing(JobOptions())
+        #expect(story.wait(.seconds(600)).failures.isEmpty)
+        #expect(story.lease(west, 1).runs.map(\.node) == [west])
+        (story, actions) = missing(sending)
+        #expect(story.lease(west, 1).runs.map(\.node) == [west] && story.wait(.seconds(60)).failures.isEmpty)
+    }
+
+    @Test func `an input that can be sent is waited for while its job gets no slots at all`() {
+        var (story, _) = missing(sending)
+        story.handle(.suspended(true))
+        story.lease(west, 1)
+        #expect(story.wait(.seconds(20)).failures.isEmpty)
+        let runs = story.handle(.suspended(false)).runs + story.lease(west, 1).runs
+        #expect(runs.map(\.node) == [west])
+    }
+
+    @Test func `where other nodes may not be used, the reason says so`() {
+        var options = JobOptions()
+        options.use = [east.description]
+        #expect(missing(options).1.failures == ["no node that the job may use can reach its input: no such file"])
+    }
+
     @Test("losing a node retries elsewhere at once and uses up no faults")
     func losesNode() {
         var story = SchedulerStory([east: 1])

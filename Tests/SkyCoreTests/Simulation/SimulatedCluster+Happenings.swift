@@ -419,6 +419,6 @@ extension SimulatedCluster {
         guard case .failed(_, let failure) = entry else { return }
         if failure.reason.hasPrefix("poison") { seen.insert(.poison) }
         if failure.reason.hasPrefix("failed 4 times") { seen.insert(.faultsUsedUp) }
-        if failure.reason.hasPrefix("no node can reach") { seen.insert(.inputOutOfReach) }
+        if failure.reason.contains("can reach its input") { seen.insert(.inputOutOfReach) }
     }
 }

@@ -100,6 +100,7 @@ extension CoordinatorCore {
         }
         let reasons: [(JobWaiting.Requirement.Kind, one: String, more: String)] = [
             (.alike, "measures otherwise", "measure otherwise"),
+            (.reachesInput, "cannot reach its input", "cannot reach its input"),
             (.hasSlots, "was given no slots (slots: 0)", "were given no slots (slots: 0)"),
             (.notDraining, "is drained", "are drained"),
         ]
@@ -149,16 +150,18 @@ extension CoordinatorCore {
 
     /// What stands between a task and a slot: the first requirement that no node meets.
     private func missing(_ waiting: JobWaiting) -> String {
-        switch waiting.requirements.first(where: { $0.met == 0 })?.kind {
+        let all = waiting.unmet(.reachesInput).isEmpty ? "all it may use" : "all that may have its input"
+        return switch waiting.requirements.first(where: { $0.met == 0 })?.kind {
         case .present: "a node: there is none"
         case .allowed: "a node that the job may use (--use-node, --avoid-node): there is none"
         case .alike: "a node that measures as this one does: all it may use measure otherwise"
-        case .hasSlots: "a node with slots: all it may use were given none (slots: 0)"
+        case .hasSlots: "a node with slots: \(all) were given none (slots: 0)"
         case .notDraining:
             waiting.unmet(.hasSlots).isEmpty
-                ? "a node that takes new work: all it may use are drained"
-                : "a node that takes new work: all it may use are drained or were given no slots (slots: 0)"
+                ? "a node that takes new work: \(all) are drained"
+                : "a node that takes new work: \(all) are drained or were given no slots (slots: 0)"
         case .lendsSlots: "a slot: other coordinators have all of them, or the nodes do not answer"
+        case .reachesInput: "a node that has its input: none of those that are here can reach it"
         case .notPaused: "a node to recover: all are in back-off after a failure"
         case nil: "another node: it failed on those with a free slot, or its input cannot be reached there"
         case .hasRoom:
@@ -194,6 +197,7 @@ extension JobWaiting.Requirement {
         case .present: "are in the cluster"
         case .allowed: "may be used by this job"
         case .alike: "measure as this node does"
+        case .reachesInput: "may reach its input"
         case .hasSlots: "have slots"
         case .notDraining: "take new work"
         case .lendsSlots: "lend slots to this coordinator"

@@ -196,9 +196,7 @@ struct JobRecord {
 
     /// Puts a task into its line. Returns nil, and changes nothing, when no live node may take the task.
     mutating func makeReady(_ task: Int, relaxed: Bool = false, roster: Roster) -> (RetryEntry, RetryPlacement)? {
-        guard var placement = touched[task]?.placement(in: roster, barred: roster.barred(for: options)) else {
-            return nil
-        }
+        guard var placement = placement(of: task, in: roster) else { return nil }
         if relaxed { placement = placement.relaxed }
         guard placement.choice(in: roster) != .none else { return nil }
         guard let ticket = move(task, to: .ready) else { return nil }
@@ -206,6 +204,17 @@ struct JobRecord {
         retries.append(entry, placement, roster: roster)
         return (entry, placement)
     }
+
+    /// Where a task that has been tried may go.
+    func placement(of task: Int, in roster: Roster) -> RetryPlacement? {
+        touched[task]?.placement(
+            in: roster, barred: roster.barred(for: options),
+            // What is done is lost where the job ends. A file was there then.
+            sendsInput: options.sendsInput == true && completed == 0)
+    }
+
+    /// The nodes that can reach the input of none of the tasks that could run now.
+    var outOfReach: Set<NodeID> { fresh.count == 0 && readyRetries > 0 ? retries.outOfReach : [] }
 
     mutating func backOff(_ task: Int) -> RetryEntry? {
         move(task, to: .backingOff).map { RetryEntry(task: task, ticket: $0) }

@@ -69,6 +69,12 @@ struct RetryQueue {
         return stranded
     }
 
+    /// The nodes that can reach the input of none of the tasks.
+    var outOfReach: Set<NodeID> {
+        guard let first = lines.first else { return [] }
+        return lines.dropFirst().reduce(into: Set(first.placement.never)) { $0.formIntersection($1.placement.never) }
+    }
+
     private mutating func popCurrent(at index: Int, isCurrent: (RetryEntry) -> Bool) -> RetryEntry? {
         while let entry = lines[index].entries.popFirst() {
             if isCurrent(entry) { return entry }

@@ -98,11 +98,14 @@ struct ScheduledJobs {
     /// How many tasks wait for slots of a node that may take them, rounded up. `ScheduledPeople.version` says when that has changed.
     func waiting(for node: NodeID) -> Int { people.waiting(for: node) }
 
-    /// Whether something of a job runs, or a node may take its tasks that has slots and is not draining.
+    /// Whether something of a job runs, or a node may take its tasks that has slots and is not draining, and may reach their input.
     func hasNode(for job: JobID, in roster: Roster) -> Bool {
         guard let record = position[job].map({ records[$0] }), record.running == 0 else { return true }
-        guard record.selection != NodeSelections.everyNode else { return roster.usableCount > 0 }
-        return selections.nodes(record.selection).contains { roster.isUsable($0) }
+        let outOfReach = record.outOfReach
+        if record.selection == NodeSelections.everyNode, outOfReach.isEmpty { return roster.usableCount > 0 }
+        let nodes =
+            record.selection == NodeSelections.everyNode ? roster.order : Array(selections.nodes(record.selection))
+        return nodes.contains { roster.isUsable($0) && !outOfReach.contains($0) }
     }
 
     /// Whether a usable node may take none of the tasks that could run now.

@@ -32,6 +32,9 @@ package struct SchedulerPolicy: Hashable, Sendable {
     /// How long a retry waits for a node of its choice before it takes any node, because a preference must not become a
     /// deadlock.
     package var relaxAfter: Duration = .seconds(2)
+    /// How long a task whose submitter can send its input waits for a node with a free slot that may have it. An idle node lends a
+    /// slot within this time, and a person hardly notices the wait.
+    package var sendAfter: Duration = .seconds(2)
     /// Most slots demanded of one node. It is more than any machine has, and small enough to add up safely.
     package var demandLimit = 4096
     /// How long idle slots are kept. Jobs in phases and streams of small jobs would otherwise give slots back and fetch

@@ -153,9 +153,11 @@ struct TaskRecord {
 
     /// Where the task may be tried next. Nodes that are gone are left out, so that tasks that differ only in those wait together.
     ///
-    /// - Parameter barred: live nodes that the task's job does not use, sorted.
-    func placement(in roster: Roster, barred: [NodeID]) -> RetryPlacement {
-        var placement = RetryPlacement(barred: barred)
+    /// - Parameters:
+    ///   - barred: live nodes that the task's job does not use, sorted.
+    ///   - sendsInput: whether its input is sent rather than waited for.
+    func placement(in roster: Roster, barred: [NodeID], sendsInput: Bool) -> RetryPlacement {
+        var placement = RetryPlacement(barred: barred, sendsInput: sendsInput)
         for trouble in troubles {
             switch trouble {
             case .fault(let node), .crash(let node), .loss(let node, alone: _):
