@@ -342,4 +342,12 @@ struct KnownJobsTests {
         let idle = DrainedJobs(of: member(3).node, in: known([answer(1, [job(1)])]))
         #expect(idle.words(known([answer(1, [job(1)])])) == nil)
     }
+
+    @Test func `a command that lets jobs go on names the node, wherever it is typed`() {
+        let node = NodeAddress.hostPort(host: "10.0.0.3", port: 7420)
+        #expect(UnopenedJobs.words(at: node).contains("(skynode jobs unprotect --all --node 10.0.0.3:7420 lets it"))
+        #expect(UnopenedJobs.words(at: nil).contains("(skynode jobs unprotect --all lets it"))
+        let everywhere = NodeAddress.hostPort(host: "0.0.0.0", port: 7420)
+        #expect(PersonsWord.adopt("pc1", at: everywhere) == "skynode jobs adopt pc1", "nobody can dial that")
+    }
 }

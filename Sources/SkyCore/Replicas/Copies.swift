@@ -563,13 +563,12 @@ package actor Copies {
             let names = replicas.map { name(of: $0.replica) }.sorted().joined(separator: " and ")
             return "\(names) \(reason.words(ofMany: replicas.count > 1))"
         }.joined(separator: ", ")
-        // A command acts on the node that it asks, which may not be this one where it is typed.
-        let address = system.advertised.flatMap { $0.isWildcard ? nil : " --node \($0)" } ?? ""
         let isHopeless = nodes.keys.allSatisfy { $0 == .replaced }
         let end = isHopeless ? "it goes on" : "it goes on when one of them can store again, or"
         return JournalError(
             .unprotected,
-            "nodes that keep copies: \(words); \(end) without copies: skynode jobs unprotect --all\(address)")
+            "nodes that keep copies: \(words); \(end) without copies: "
+                + PersonsWord.unprotect(at: system.ownMember.address))
     }
 
     /// Whether the node that had a replica is there with another data folder.
@@ -610,7 +609,7 @@ package actor Copies {
     func continueWithoutStandbys(_ request: UnprotectRequest) async throws -> Int {
         var chosen: [Replica] = []
         if request.jobs.isEmpty {
-            chosen = primaries
+            chosen = primaries.filter { $0.report?.isHeldUp == true }
         } else {
             for job in request.jobs {
                 guard let place = await locateHere(job),
@@ -679,10 +678,10 @@ package actor Copies {
     private nonisolated func words(_ refusal: AdoptionRefusal, of node: String) -> String {
         let other = name(of: refusal.replica)
         let peer = state.withLockedValue { $0.peers[refusal.replica] }?.node
-        let address = system.members.first { $0.node == peer }?.address.map { "\($0)" } ?? other
+        let address = system.members.first { $0.node == peer }?.address
         return switch refusal.reason {
         case .promised: "\(other) is taking the jobs over"
-        case .hasMore: "\(other) has a newer copy; adopt them there: skynode jobs adopt \(node) --node \(address)"
+        case .hasMore: "\(other) has a newer copy; adopt them there: \(PersonsWord.adopt(node, at: address))"
         case .hearsPrimary: "\(other) still hears that node; its jobs go on there"
         }
     }

@@ -74,7 +74,7 @@ package distributed actor CopyActor: ClusterActor {
     package distributed func adopt(_ node: String) async throws -> [AdoptedCopy] { try await copies.adopt(from: node) }
 }
 
-/// Which jobs' coordinators are to go on without copies; none means all that work on the node.
+/// Which jobs' coordinators are to go on without copies; none means all that work on the node and are held up by them.
 package struct UnprotectRequest: Codable, Sendable {
     package var jobs: [JobID]
 

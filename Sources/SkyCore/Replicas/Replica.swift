@@ -417,6 +417,9 @@ actor Replica {
         var copies: [(replica: ReplicaID, state: CopyState)]
         /// Whether one of them has no room for more.
         var isShort: Bool
+
+        /// Whether jobs may wait for the members: without them they would go on.
+        var isHeldUp: Bool { !isOpen || missing != nil || isShort }
     }
 
     /// Why a member does not store what it is sent.

@@ -25,7 +25,7 @@ struct JobsUnprotectCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Ids of jobs, or their first digits.", valueName: "job"))
     var jobs: [String] = []
 
-    @Flag(help: "All jobs of the node that is asked, also those that it cannot list now.")
+    @Flag(help: "All jobs of the node that is asked which wait, also those that it cannot list now.")
     var all = false
 
     @OptionGroup var options: JobsOptions
@@ -54,7 +54,8 @@ struct JobsUnprotectCommand: AsyncParsableCommand {
             case .text:
                 Console.output(
                     count == 0
-                        ? "no jobs wait for other nodes here" : "the jobs go on without the nodes with their copies")
+                        ? "no jobs of this node wait for the nodes with their copies; nothing is changed"
+                        : "the jobs go on without the nodes with their copies")
             }
         }
     }

@@ -109,7 +109,7 @@ struct Examination {
         guard case .answers(_, let name, let members) = own else { return [] }
         if let storageFault { return [.problem("\(name) cannot read its jobs: \(storageFault)")] }
         guard let copies else { return [] }
-        return damageFindings(copies, name) + copyFindings(copies, name, members.count - 1)
+        return damageFindings(copies, name) + copyFindings(copies, name, members)
     }
 
     private func damageFindings(_ copies: Copies, _ name: String) -> [Finding] {
@@ -122,7 +122,8 @@ struct Examination {
         }
     }
 
-    private func copyFindings(_ copies: Copies, _ name: String, _ others: Int) -> [Finding] {
+    private func copyFindings(_ copies: Copies, _ name: String, _ members: [Member]) -> [Finding] {
+        let others = members.count - 1
         guard copies.wanted > 0 else {
             return [
                 .note("copies are off: if this machine is lost, \(name)'s jobs are", "`copies: 2` in its configuration")
@@ -136,9 +137,13 @@ struct Examination {
         let words =
             kept.isEmpty ? "no other node keeps a copy of \(name)'s jobs" : "copies of \(name)'s jobs: \(list)"
         guard others >= 2 else {
+            let keeper = kept.first.flatMap { copy in members.first { $0.name == copy.node } }
             return [
                 .note(
-                    words + (kept.isEmpty ? "" : "; if it is lost, `skynode jobs adopt \(name)` there takes them over"),
+                    words
+                        + (kept.isEmpty
+                            ? ""
+                            : "; if it is lost, `\(PersonsWord.adopt(name, at: keeper?.address))` there takes them over"),
                     "with three nodes, the others take the jobs of a lost one over by themselves")
             ]
         }

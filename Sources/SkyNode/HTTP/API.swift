@@ -90,7 +90,9 @@ struct API: Sendable {
 
     private func answer(_ route: APIRoute, _ request: Request, _ body: ByteBuffer?) async throws -> Response {
         if route.isAboutJobs, !parts.takesJobs {
-            throw APIFailure(.serviceUnavailable, "this node \(UnopenedJobs.words)", [.retryAfter: "5"])
+            throw APIFailure(
+                .serviceUnavailable, "this node \(UnopenedJobs.words(at: parts.system.ownMember.address))",
+                [.retryAfter: "5"])
         }
         switch route {
         case .metrics: return .text(await prometheus(), type: "text/plain; version=0.0.4; charset=utf-8")

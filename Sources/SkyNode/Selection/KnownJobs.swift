@@ -198,10 +198,9 @@ extension WaitingJobs {
         let which = jobs.map { $0 == 1 ? "1 job of \(node)" : "\($0) jobs of \(node)" } ?? "jobs of \(node)"
         let (wait, are) = jobs == 1 ? ("waits", "is") : ("wait", "are")
         guard needsWord else { return "\(which) \(are) about to be taken over by another node; ask again in a moment" }
-        let place = address.map { " --node \($0)" } ?? ""
         // A node that has its own jobs is asked to go on with them, another one to take them over.
         return node == PrintableText.of(keeper)
-            ? "\(which) \(wait) for the nodes with copies: skynode jobs unprotect --all\(place)"
-            : "\(which) \(wait) for it: skynode jobs adopt \(node)\(place)"
+            ? "\(which) \(wait) for the nodes with copies: \(PersonsWord.unprotect(at: address))"
+            : "\(which) \(wait) for it: \(PersonsWord.adopt(node, at: address))"
     }
 }

@@ -191,7 +191,7 @@ actor CoordinatorConnection {
                 lostNode = node
                 let reason =
                     if (error as? RemoteError)?.kind == .noSuchActor {
-                        "the node \(UnopenedJobs.words)"
+                        "the node \(UnopenedJobs.words(of: coordinator))"
                     } else if CoordinatorConnection.isLate(error) {
                         "the node gives no answer in time"
                     } else {

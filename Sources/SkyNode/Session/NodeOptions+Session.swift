@@ -43,7 +43,7 @@ extension NodeOptions {
             } catch let error as JobUnknownNow {
                 throw CommandFailure(.noCluster, error.message)
             } catch let error as RemoteError where error.kind == .noSuchActor {
-                throw CommandFailure(.noCluster, "the node \(UnopenedJobs.words)")
+                throw CommandFailure(.noCluster, "the node \(UnopenedJobs.words(of: await reach.coordinator))")
             } catch let error as RemoteError where error.mayBeTakenOver || error.mayBeOutOfReach {
                 throw CommandFailure(.noCluster, PrintableText.of(error.message))
             } catch let error as RemoteError {

@@ -82,7 +82,7 @@ struct WholeCluster {
             func next() {
                 guard let member = waiting.popFirst() else { return }
                 group.addTask {
-                    Answer(member: member, result: await WholeCluster.limited { try await body(member) })
+                    Answer(member: member, result: await WholeCluster.limited(member) { try await body(member) })
                 }
             }
             for _ in 0..<WholeCluster.width { next() }
@@ -121,7 +121,7 @@ struct WholeCluster {
     }
 
     private static func limited<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
+        _ member: Member, _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, Silence> {
         await withTaskGroup(of: Result<Value, Silence>.self) { group in
             group.addTask {
@@ -130,7 +130,7 @@ struct WholeCluster {
                 } catch let silence as Silence {
                     return .failure(silence)
                 } catch let error as RemoteError where error.kind == .noSuchActor {
-                    return .failure(Silence(reason: "it \(UnopenedJobs.words)", isUnopened: true))
+                    return .failure(Silence(reason: "it \(UnopenedJobs.words(at: member.address))", isUnopened: true))
                 } catch let error as RemoteError {
                     return .failure(Silence(reason: PrintableText.of(error.message)))
                 } catch {

@@ -280,6 +280,11 @@ struct CopiesTests {
         try await RunningCluster.with(3, slots: 1, options: { _ in ["--copies", "2"] }) { cluster in
             let node = cluster.addresses[0]
             try await untilCopied(node)
+            let needless = try await Skynode.run("jobs", "unprotect", "--all", "--node", node)
+            #expect(needless.status == 0 && needless.output.last?.contains("nothing is changed") == true)
+            let counted = try await Skynode.run(
+                "jobs", "unprotect", "--all", "--node", node, "--format", "json")
+            #expect(counted.output == [#"{"unprotected":0}"#])
             let job = try await submit(80, to: node)
             for lost in cluster.nodes[1...] { lost.send(SIGKILL) }
             _ = try await untilListed(job, at: [node]) {
