@@ -49,6 +49,9 @@ public struct ClusterKey: Sendable {
         ).issued(to: privateKey)
     }
 
+    /// When the key was made, by the clock of the machine where that was done.
+    var made: Date { certificate.notBefore + ClusterKey.clockTolerance }
+
     /// When the key ends. Nodes issue themselves no certificate that ends later.
     public var validUntil: Date { certificate.notAfter }
 

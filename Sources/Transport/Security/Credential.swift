@@ -26,13 +26,20 @@ public struct Credential: Sendable {
     /// A new credential.
     ///
     /// - Parameter after: until when the person's credentials are revoked. This one counts as issued after that.
-    /// - Throws: `SecurityError` where the cluster key's own time is over or has not come yet.
+    /// - Throws: `SecurityError` where the cluster key's own time is over or has not come yet, and where the credential could not be used yet
+    ///   because a clock was ahead when the others were revoked.
     public static func issue(
         to person: Person, by key: ClusterKey, validFor lifetime: TimeInterval, now: Date, after revoked: Date? = nil
     ) throws(SecurityError) -> Credential {
         try key.checkTime(now)
         // Times in certificates are whole seconds.
         let issued = max(now, revoked.map { $0 + 1 } ?? now)
+        guard issued - clockTolerance <= now else {
+            throw SecurityError(
+                "what is issued to \(person.name) until \(DayText.of(issued)) is revoked, and this machine's clock says "
+                    + "\(DayText.of(now)): set the clock, or, where it was wrong when that was revoked, issue to another name"
+            )
+        }
         do {
             let privateKey = try SigningKey()
             let certificate = try CertificateRequest(

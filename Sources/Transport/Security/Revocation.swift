@@ -14,8 +14,9 @@ public struct Revocation: Hashable, Codable, Sendable {
     let signature: [UInt8]
 
     /// How far in the future the time is when it is made, in seconds: the clock of the machine where a credential was issued may have
-    /// been ahead.
-    static let clockTolerance: TimeInterval = 300
+    /// been ahead, or this one's may be behind. It is half of what a credential begins before it is issued, so that one that is issued
+    /// after this is good at once where a clock is behind by the other half.
+    static let clockTolerance = Credential.clockTolerance / 2
     /// The longest signature, in bytes: two numbers of 32 bytes with what DER adds (SEC 1, C.5).
     private static let signatureLimit = 72
 
@@ -23,10 +24,15 @@ public struct Revocation: Hashable, Codable, Sendable {
         Array("skynet revocation 1\n\(name)\n\(time)".utf8)
     }
 
-    /// - Throws: `SecurityError` for a text that is no name of a person.
-    public init(_ name: String, by key: ClusterKey, now: Date) throws(SecurityError) {
+    /// - Parameter known: until when the person's credentials are revoked already. What has been issued since counts as issued a second
+    ///   later, and this is for that, too, whatever the clock says.
+    /// - Throws: `SecurityError` for a text that is no name of a person, and where the cluster key's own time is over or has not come yet:
+    ///   the clock is wrong then, and nothing would be revoked.
+    public init(_ name: String, by key: ClusterKey, now: Date, after known: Date? = nil) throws(SecurityError) {
         guard Person.isValidName(name) else { throw SecurityError("\(PrintableText.of(name)): not a person's name") }
-        self.init(name, until: UInt64(max(0, (now + Revocation.clockTolerance).timeIntervalSince1970)), by: key)
+        try key.checkTime(now)
+        let until = max(max(now, key.made) + Revocation.clockTolerance, known.map { $0 + 1 } ?? .distantPast)
+        self.init(name, until: UInt64(max(0, until.timeIntervalSince1970)), by: key)
     }
 
     private init(_ name: String, until time: UInt64, by key: ClusterKey) {

@@ -132,7 +132,7 @@ import Testing
             #expect(try Revocations(text: title + line, from: "x", for: security).all == [revocation])
         }
         for changed in [
-            line.replacing("alice", with: "bob"), line.replacing("18000003", with: "18000004"), line + " ", line + "00",
+            line.replacing("alice", with: "bob"), line.replacing("18000018", with: "18000019"), line + " ", line + "00",
             String(line.dropLast(2)), line.replacing("revoke", with: "revoked"), "revoke", "alice",
             line.replacing("alice", with: "al\u{200B}ice"),
         ] {
@@ -257,13 +257,47 @@ import Testing
 
     @Test func `the latest of a name counts, and there is a limit`() throws {
         var revocations = Revocations()
-        let (early, late) = (try Revocation("a", by: key, now: .now - 100), try Revocation("a", by: key, now: .now))
+        let (early, late) = (try Revocation("a", by: key, now: .now), try Revocation("a", by: key, now: .now + 100))
         #expect(revocations.add(early) && revocations.add(late) && !revocations.add(early))
         #expect(revocations.all == [late])
         for index in 1..<Revocations.limit { #expect(revocations.add(try Revocation("a\(index)", by: key, now: .now))) }
         #expect(!revocations.add(try Revocation("b", by: key, now: .now)))
-        #expect(revocations.add(try Revocation("a", by: key, now: .now + 100)), "one that is known may be renewed")
+        #expect(revocations.add(try Revocation("a", by: key, now: .now + 200)), "one that is known may be renewed")
         #expect(revocations.text(for: security).utf8.count < 64 * 1024)
+    }
+
+    @Test func `a revocation is for all that was issued, whatever the clock says, or it is refused`() throws {
+        let key = try ClusterKey.make(now: .now - 100 * 86_400)
+        let person = try #require(Person(name: "alice", role: .user))
+        let (behind, long) = (Date.now - 1200, Date.now - 101.5 * 86_400)
+        let issued = try Credential.issue(to: person, by: key, validFor: 86_400, now: .now)
+        var revocations = Revocations()
+        revocations.add(try Revocation("alice", by: key, now: behind))
+        #expect(revocations.revoke(issued.personal))
+        #expect(throws: SecurityError.self) { try Revocation("alice", by: key, now: long) }
+        // Of a clock that says a time at which there was no key yet, though the key allows for it.
+        let first = try Credential.issue(to: person, by: key, validFor: 86_400, now: .now - 100 * 86_400)
+        var early = Revocations()
+        early.add(try Revocation("alice", by: key, now: .now - 100.5 * 86_400))
+        #expect(early.revoke(first.personal))
+        // What is issued after that counts at once, and can be revoked within the same second.
+        let second = try Credential.issue(
+            to: person, by: key, validFor: 86_400, now: behind, after: revocations.time(of: "alice"))
+        #expect(!revocations.revoke(second.personal))
+        #expect(second.certificate.notBefore < behind)
+        revocations.add(try Revocation("alice", by: key, now: behind, after: revocations.time(of: "alice")))
+        #expect(revocations.revoke(second.personal))
+    }
+
+    @Test func `nothing is issued that could be used only when a clock that was ahead is right`() throws {
+        let person = try #require(Person(name: "alice", role: .user))
+        var revocations = Revocations()
+        revocations.add(try Revocation("alice", by: key, now: .now + 400 * 86_400))
+        let error = #expect(throws: SecurityError.self) {
+            try Credential.issue(
+                to: person, by: key, validFor: 86_400, now: .now, after: revocations.time(of: "alice"))
+        }
+        #expect(error?.description.contains("issue to another name") == true)
     }
 
     @Test(arguments: ["", "a b", "-a", ".a", "a/b", "a:b", "é", "a\n", String(repeating: "a", count: 64)])
