@@ -75,6 +75,15 @@ struct UsageTests {
         #expect(!message.contains("?;") && !message.contains(".;"), "\(message)")
     }
 
+    @Test(arguments: [
+        ("simulate --priority -5", "written --priority=-5"), ("scan a.fits --threshold -3", "written --threshold=-5"),
+        ("jobs results @last --check-image rms", "no check images are kept with a job"),
+    ])
+    func `a mistake that is easily made is named with what to write`(line: String, advice: String) throws {
+        let message = try words(line).line
+        #expect(message.contains(advice) && !message.contains("\n"), "\(message)")
+    }
+
     @Test func `an incomplete address is completed in the error`() {
         func complaint(_ text: String, _ option: String) -> String {
             do {

@@ -364,6 +364,12 @@ struct JobsResultsCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: JobArgument
 
+    func validate() throws {
+        guard output.checkImages == nil else {
+            throw ValidationError("no check images are kept with a job: scan the image again with --check-image")
+        }
+    }
+
     func run() async throws {
         try await argument.options.following { coordinator in
             let (place, overwrites) = (try output.place(), output.replacing.overwrite)

@@ -6,8 +6,21 @@ import Transport
 enum KeyOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+    /// Writes to a file, or to standard output.
+    ///
+    /// - Parameter path: the file as `--output` names it; `nil` and - stand for standard output.
+    /// - Returns: the file that was made; `nil` for standard output.
+    static func write(_ text: String, to path: String?) throws -> String? {
+        guard let path, path != "-" else {
+            try standardOutput(text)
+            return nil
+        }
+        try create(path, text)
+        return path
+    }
+
     /// Makes a file that nobody else can open; one that exists is left alone.
-    static func create(_ path: String, _ text: String) throws {
+    private static func create(_ path: String, _ text: String) throws {
         let shown = PrintableText.of(path)
         // O_EXCL follows no symbolic link either, so that nobody else's file is written (open(2)).
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -30,7 +43,7 @@ enum KeyOutput {
 
     /// Writes to standard output. Where that is a file, it is closed to other users first: the shell made it readable for all, as
     /// the umask says, and a node would refuse it in that state.
-    static func standardOutput(_ text: String) throws {
+    private static func standardOutput(_ text: String) throws {
         var status = stat()
         let isFile = fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         if isFile, fchmod(STDOUT_FILENO, 0o600) != 0 {

@@ -18,7 +18,7 @@ struct UsageWords {
         let values = lines.filter { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
         var first = lines.first ?? "wrong usage"
         if !values.isEmpty { first += " " + values.joined(separator: ", ") }
-        if values.isEmpty, let form = UsageWords.form(first) { first += " (\(form))" }
+        if values.isEmpty, let form = UsageWords.form(first) ?? UsageWords.negativeForm(first) { first += " (\(form))" }
         message = PrintableText.of(first.hasSuffix(".") ? String(first.dropLast()) : first)
         // The parser knows how far it came; it says so in its long form only.
         let pointer = command.fullMessage(for: error).firstMatch(of: /See '([^']+)' for more information/)
@@ -33,6 +33,17 @@ struct UsageWords {
         guard message.contains("is invalid for"), let match = message.matches(of: /<([^>]+)>/).last else { return nil }
         return forms[String(match.1)]
     }
+
+    /// How a negative number is written. The parser takes one that follows its option for another option.
+    private static func negativeForm(_ message: String) -> String? {
+        guard let match = message.firstMatch(of: /Missing value for '(?:-\w, )?(--[\w-]+) <([^>]+)>'/),
+            numbers.contains(String(match.2))
+        else { return nil }
+        return "a negative number is written \(match.1)=-5"
+    }
+
+    /// The names that options have for single numbers.
+    private static let numbers: Set = ["n", "sigma", "mag", "pixels", "value", "number", "adu", "gain", "seconds"]
 
     /// The forms, by the names that options have for their values.
     private static let forms = [

@@ -48,6 +48,26 @@ import Testing
         #expect(try await Skynode.run("key", "show", folder.file("cluster.key")).status == 0)
     }
 
+    @Test func `- stands for standard output, and is no file`() async throws {
+        let folder = try ScratchFolder()
+        let made = try await shell(
+            "cd '\(folder.file(""))' && \"$0\" key new -o - > cluster.key && "
+                + "\"$0\" key issue alice --cluster-key cluster.key -o - > alice.pem && test ! -e ./- && cat alice.pem")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(made.output.contains { $0.hasPrefix("-----BEGIN CERTIFICATE") })
+    }
+
+    @Test func `a revocation says its time, and can be repeated`() async throws {
+        let folder = try ScratchFolder()
+        let key = folder.file("cluster.key")
+        #expect(try await Skynode.run("key", "new", "-o", key).status == 0)
+        for _ in 1...2 {
+            let revoked = try await Skynode.run("key", "revoke", "alice", "--cluster-key", key)
+            let said = try #require(revoked.output.first)
+            #expect(said.contains(#/^credentials of alice that were issued until \d{4}-.* UTC count no more; /#))
+        }
+    }
+
     @Test func `on a terminal the key is shown with a hint how to keep it`() async throws {
         guard access("/usr/bin/script", X_OK) == 0 else { return }
         let ended = try await shell("script -qec \"'$0' key new\" /dev/null")

@@ -87,15 +87,12 @@ struct KeyIssueCommand: ParsableCommand {
             contentsOf: Revocations.path(besideKey: path), for: .clusterKey(key))
         let credential = try Credential.issue(
             to: person, by: key, validFor: TimeInterval(days) * 86_400, now: .now, after: revocations.time(of: name))
-        if let output {
-            try KeyOutput.create(output, credential.pem)
+        if let file = try KeyOutput.write(credential.pem, to: output) {
             let words = LimitWords.of(limits).map { ", \($0)" } ?? ""
             Console.output(
-                "wrote \(PrintableText.of(output)), readable by you alone: \(person)\(words), "
+                "wrote \(PrintableText.of(file)), readable by you alone: \(person)\(words), "
                     + "until \(DayText.of(credential.validUntil))")
-            return
         }
-        try KeyOutput.standardOutput(credential.pem)
     }
 }
 

@@ -20,13 +20,9 @@ struct KeyNewCommand: ParsableCommand {
 
     func run() throws {
         let key = try ClusterKey.make(now: .now)
-        if let output {
-            try KeyOutput.create(output, key.pem)
-            Console.output("wrote \(PrintableText.of(output)), readable by you alone")
-            return
-        }
-        try KeyOutput.standardOutput(key.pem)
-        if KeyOutput.isTerminal {
+        if let file = try KeyOutput.write(key.pem, to: output) {
+            Console.output("wrote \(PrintableText.of(file)), readable by you alone")
+        } else if KeyOutput.isTerminal {
             Console.error(
                 "skynode: that is the secret of a new cluster; to keep one in a file: skynode key new > cluster.key "
                     + "(it gets mode 600; after copying it by hand: chmod 600 cluster.key)")
