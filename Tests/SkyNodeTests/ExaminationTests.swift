@@ -268,4 +268,26 @@ import Testing
                     && $0.text.hasSuffix("boris (cannot store it: /d/copies: Not a directory, without a vote)")
             })
     }
+
+    @Test func `it is said where jobs have no room, here or where copies of them are`() throws {
+        var seen = examination(try survey(), members: (1...3).map { NodeID(rawValue: UInt64($0)) })
+        func copy(_ node: String, isFull: Bool, hasVote: Bool = true) -> CopyState {
+            CopyState(node: node, behind: 0, hasVote: hasVote, isInReach: true, isFull: isFull)
+        }
+        seen.room = .init(held: 250_000, limit: 1_000_000)
+        seen.copies = .init(
+            wanted: 2,
+            states: [
+                copy("boris", isFull: false), copy("carl", isFull: false),
+                copy("dora", isFull: true, hasVote: false),
+            ])
+        #expect(problems(seen).isEmpty)
+        seen.room?.limit = 0
+        #expect(problems(seen).contains { $0.hasPrefix("anna has no room for jobs: they hold ") })
+        seen.copies = nil
+        #expect(problems(seen).count == 1, "without copies, too")
+        seen.room = nil
+        seen.copies = .init(wanted: 2, states: [copy("boris", isFull: false), copy("carl", isFull: true)])
+        #expect(problems(seen) == ["anna's jobs wait for copies of them: carl (has no room)"])
+    }
 }

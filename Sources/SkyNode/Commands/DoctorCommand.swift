@@ -72,7 +72,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let trials = LinkTrials(system: system)
         examination.own = await own(at: address, trials)
         if case .answers(let node, _, _) = examination.own {
-            (examination.copies, examination.storageFault) = await trials.storage(of: node)
+            (examination.copies, examination.room, examination.storageFault) = await trials.storage(of: node)
         }
         var addresses = seeds
         if case .survey(let survey) = heard {

@@ -48,6 +48,8 @@ struct Examination {
     var seconds: Int
     /// Where the copies of the own node's jobs are; `nil` where it does not say.
     var copies: Copies?
+    /// The room of the own node's jobs; `nil` where it does not say.
+    var room: Room?
     /// Why the own node cannot read its jobs on the disk; `nil` where it can.
     var storageFault: String?
     /// What this machine's kernel has for the confinement of workers; `nil` where nobody looked.
@@ -61,6 +63,12 @@ struct Examination {
         var states: [CopyState]
         /// How many copies of other nodes' jobs were damaged on this node since its start.
         var damaged = 0
+    }
+
+    /// How many bytes a node's jobs hold, and how many they may hold with what its disk has left.
+    struct Room {
+        var held: Int
+        var limit: Int
     }
 
     private var port: Int {
@@ -108,8 +116,28 @@ struct Examination {
     private var copyFindings: [Finding] {
         guard case .answers(_, let name, let members) = own else { return [] }
         if let storageFault { return [.problem("\(name) cannot read its jobs: \(storageFault)")] }
-        guard let copies else { return [] }
-        return damageFindings(copies, name) + copyFindings(copies, name, members)
+        guard let copies else { return roomFindings(name) }
+        return roomFindings(name) + damageFindings(copies, name) + copyFindings(copies, name, members)
+    }
+
+    /// Whether jobs wait because the own disk, or one with copies, has no room for more.
+    private func roomFindings(_ name: String) -> [Finding] {
+        var findings: [Finding] = []
+        if let room, room.held > room.limit {
+            let size = SizeArgument.text
+            findings.append(
+                .problem(
+                    "\(name) has no room for jobs: they hold \(size(room.held)), and may hold \(size(room.limit)) with what "
+                        + "is left on its disk", "delete jobs, make room on that disk, or raise --data-limit"))
+        }
+        let full = (copies?.states ?? []).filter { $0.hasVote && $0.isFull == true }
+        if !full.isEmpty {
+            findings.append(
+                .problem(
+                    "\(name)'s jobs wait for copies of them: \(full.map(CopyWords.one).joined(separator: ", "))",
+                    "make room on the disks there, or raise --data-limit there; `skynode jobs why ID` says more"))
+        }
+        return findings
     }
 
     private func damageFindings(_ copies: Copies, _ name: String) -> [Finding] {

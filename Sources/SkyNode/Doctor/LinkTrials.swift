@@ -47,19 +47,20 @@ struct LinkTrials {
         return trial
     }
 
-    /// Where the copies of a node's jobs are, and why it cannot read its own; `nil` where it does not say.
-    func storage(of node: NodeID) async -> (copies: Examination.Copies?, fault: String?) {
+    /// Where the copies of a node's jobs are, the room of its jobs, and why it cannot read them; `nil` where it does not say.
+    func storage(of node: NodeID) async -> (copies: Examination.Copies?, room: Examination.Room?, fault: String?) {
         do {
             let usage = try await withDeadline(LinkTrials.patience) {
                 let address = ActorAddress(node: node, name: Coordinator.wellKnownName)
                 return try await Coordinator.resolve(id: address, using: system).storage()
             }
-            guard let states = usage.copies, let wanted = usage.copiesWanted else { return (nil, nil) }
-            return (Examination.Copies(wanted: wanted, states: states, damaged: usage.damagedCopies ?? 0), nil)
+            let room = Examination.Room(held: usage.bytes, limit: usage.limit)
+            guard let states = usage.copies, let wanted = usage.copiesWanted else { return (nil, room, nil) }
+            return (Examination.Copies(wanted: wanted, states: states, damaged: usage.damagedCopies ?? 0), room, nil)
         } catch let error as RemoteError where error.kind == .failed {
-            return (nil, PrintableText.of(error.message))
+            return (nil, nil, PrintableText.of(error.message))
         } catch {
-            return (nil, nil)
+            return (nil, nil, nil)
         }
     }
 
