@@ -38,7 +38,7 @@ struct NodeService: Service {
             await node.system.shutdown()
             throw StartFailure.command(error, listen: listen)
         }
-        Console.output("skynode \(node.system.name) listening on \(node.system.listeningAddress ?? listen)")
+        Console.remark("skynode \(node.system.name) listening on \(node.system.listeningAddress ?? listen)")
         if let notice { node.system.logger.notice("\(notice)") }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {

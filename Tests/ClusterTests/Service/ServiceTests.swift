@@ -22,6 +22,19 @@ import Testing
         #expect(ended.status == 0)
     }
 
+    @Test func `a node without standard output ends in order`() async throws {
+        let folder = try ScratchFolder()
+        let socket = try NotifySocket(in: folder)
+        let line =
+            "exec \"$0\" serve --no-multicast --http none --listen 127.0.0.1:0 --data '\(folder.file("data"))' >&-"
+        let node = try RunningProcess(
+            "/usr/bin/env", ["NOTIFY_SOCKET=\(socket.path)", "/bin/sh", "-c", line, Skynode.path])
+        #expect(await socket.lines(upTo: "READY").first == "READY=1")
+        node.send(SIGTERM)
+        let ended = await node.end()
+        #expect(ended.status == 0, "\(ended.errors)")
+    }
+
     @Test func `a stopping node lets its tasks end, and no task runs twice`() async throws {
         try await RunningCluster.with(2, slots: 2) { cluster in
             let job = try RunningProcess(

@@ -37,6 +37,14 @@ enum Console {
         output(bytes: Array((line + "\n").utf8))
     }
 
+    /// Writes a line on which nothing depends, as of a service: where standard output is closed, that is no failure of the command.
+    static func remark(_ line: String) {
+        loss.withLockedValue { loss in
+            guard loss == nil else { return }
+            _ = write(Array((line + "\n").utf8), to: STDOUT_FILENO)
+        }
+    }
+
     /// Writes whole files, such as a catalogue.
     static func output(bytes: [UInt8]) {
         // The lock is held while the bytes are written, so that lines of several tasks do not mix and only one of them fails.
