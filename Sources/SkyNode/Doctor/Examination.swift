@@ -120,6 +120,9 @@ struct Examination {
         return roomFindings(name) + damageFindings(copies, name) + copyFindings(copies, name, members)
     }
 
+    /// The copies that jobs wait for because there is no room for more.
+    private var fullCopies: [CopyState] { (copies?.states ?? []).filter { $0.hasVote && $0.isFull == true } }
+
     /// Whether jobs wait because the own disk, or one with copies, has no room for more.
     private func roomFindings(_ name: String) -> [Finding] {
         var findings: [Finding] = []
@@ -130,11 +133,10 @@ struct Examination {
                     "\(name) has no room for jobs: they hold \(size(room.held)), and may hold \(size(room.limit)) with what "
                         + "is left on its disk", "delete jobs, make room on that disk, or raise --data-limit"))
         }
-        let full = (copies?.states ?? []).filter { $0.hasVote && $0.isFull == true }
-        if !full.isEmpty {
+        if !fullCopies.isEmpty {
             findings.append(
                 .problem(
-                    "\(name)'s jobs wait for copies of them: \(full.map(CopyWords.one).joined(separator: ", "))",
+                    "\(name)'s jobs may wait for copies of them: \(fullCopies.map(CopyWords.one).joined(separator: ", "))",
                     "make room on the disks there, or raise --data-limit there; `skynode jobs why ID` says more"))
         }
         return findings
@@ -160,7 +162,8 @@ struct Examination {
         let kept = copies.states.filter(\.isKept)
         let list = kept.map { CopyWords.one($0) }.joined(separator: ", ")
         if kept.count(where: \.hasVote) >= min(2, copies.wanted), kept.count >= copies.wanted {
-            return [.ok("copies of \(name)'s jobs: \(list)")]
+            // Where one of them has no room, that has been said.
+            return fullCopies.isEmpty ? [.ok("copies of \(name)'s jobs: \(list)")] : []
         }
         let words =
             kept.isEmpty ? "no other node keeps a copy of \(name)'s jobs" : "copies of \(name)'s jobs: \(list)"
