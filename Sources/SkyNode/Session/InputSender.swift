@@ -126,8 +126,7 @@ actor InputSender {
 
     /// Sends the files of a job, and holds them.
     private func bring(_ files: [String: FileContent], _ interrupts: Interrupts) async throws {
-        let sizes = Dictionary(files.values.map { ($0.digest, $0.size) }) { one, _ in one }
-        let together = sizes.values.reduce(0, +)
+        let together = InputSender.size(of: Array(files.values))
         while true {
             try interrupts.check()
             let ended = coordinator.line.ended
@@ -146,6 +145,11 @@ actor InputSender {
                 try await coordinator.line.untilJobEnds(since: ended, interrupts)
             }
         }
+    }
+
+    /// How many bytes files take on a node, which keeps each content once.
+    private static func size(of files: [FileContent]) -> Int {
+        Dictionary(files.map { ($0.digest, $0.size) }) { one, _ in one }.values.reduce(0, +)
     }
 
     private func hold(_ files: [String: FileContent]) {
@@ -200,8 +204,7 @@ actor InputSender {
 
     /// Why files can never be sent; `nil` where they can, now or later.
     private func objection(to paths: [String]) async throws -> String? {
-        let files = paths.compactMap { sent[$0] }
-        let together = Dictionary(files.map { ($0.digest, $0.size) }) { one, _ in one }.values.reduce(0, +)
+        let together = InputSender.size(of: paths.compactMap { sent[$0] })
         for (path, content) in sent.sorted(by: { $0.key < $1.key }) where paths.contains(path) {
             do {
                 var question = InputPart(digest: content.digest, size: content.size)
