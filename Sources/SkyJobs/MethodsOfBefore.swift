@@ -106,24 +106,18 @@ extension PicturePage {
     package static func ask(_ coordinator: Coordinator, for job: JobID, from: Int) async throws -> PicturePage? {
         PicturePage(preview: try await coordinator.preview(job))
     }
-
-    private init(preview: ImagePreview?) { self.preview = preview }
 }
 
 extension SectorRunsPage {
     package static func ask(_ coordinator: Coordinator, for job: JobID, from: Int) async throws -> SectorRunsPage? {
         SectorRunsPage(runs: try await coordinator.sectorRuns(job))
     }
-
-    private init(runs: [SectorRun]) { self.runs = runs }
 }
 
 extension BackgroundPage {
     package static func ask(_ coordinator: Coordinator, for job: JobID, from: Int) async throws -> BackgroundPage? {
         BackgroundPage(background: try await coordinator.background(job))
     }
-
-    private init(background: BackgroundMap?) { self.background = background }
 }
 
 extension CheckPixelsPage {

@@ -3,9 +3,7 @@ package import SkyCore
 import Transport
 
 /// Some sources of a scan's catalogue.
-package struct CataloguePage: ResultsPage {
-    package static var name: String { "catalogue" }
-
+package struct CataloguePage: Codable, Sendable {
     package var info: ImageInfo
     /// The sources from the requested index on.
     @PackedRecords package var sources: [Source]
@@ -22,6 +20,10 @@ package struct CataloguePage: ResultsPage {
     /// How long the coordinator took to read the sectors' results and to merge them; `nil` in later pages, and from a coordinator
     /// of an earlier version.
     package var merge: Duration?
+}
+
+extension CataloguePage: ResultsPage {
+    package static var name: String { "catalogue" }
 
     /// The number of sources in one page, which takes about 4 MB on the wire.
     private static let length = 12_000
@@ -42,30 +44,36 @@ package struct CataloguePage: ResultsPage {
 }
 
 /// The small picture that was drawn for a scan.
-package struct PicturePage: ResultsPage {
-    package static var name: String { "picture" }
-
+package struct PicturePage: Codable, Sendable {
     /// `nil` where there is none.
     package var preview: ImagePreview?
+}
+
+extension PicturePage: ResultsPage {
+    package static var name: String { "picture" }
 
     package init(from: Int, of job: EndedJob) { preview = job.scan?.preview }
 }
 
 /// Which node scanned which sector.
-package struct SectorRunsPage: ResultsPage {
-    package static var name: String { "sectors" }
-
+package struct SectorRunsPage: Codable, Sendable {
     package var runs: [SectorRun]
+}
+
+extension SectorRunsPage: ResultsPage {
+    package static var name: String { "sectors" }
 
     package init(from: Int, of job: EndedJob) { runs = job.scan?.runs ?? [] }
 }
 
 /// The background of a scanned image, for comparing the image with others.
-package struct BackgroundPage: ResultsPage {
-    package static var name: String { "background" }
-
+package struct BackgroundPage: Codable, Sendable {
     /// `nil` where the scan did not get that far.
     package var background: BackgroundMap?
+}
+
+extension BackgroundPage: ResultsPage {
+    package static var name: String { "background" }
 
     package init(from: Int, of job: EndedJob) { background = job.scan?.background }
 }
