@@ -141,7 +141,9 @@ extension SimulatedReplicas {
 extension SimulatedReplicas {
     /// Whether a journal's members are no majority without those whose disks are lost or full: somebody has to make room.
     private var waitsForRoom: Bool {
-        guard let set = hosts.first(where: { $0.process?.isOpen == true })?.disk.record.set else { return false }
+        // One that waits for a majority to begin may wait for room, too.
+        let primary = hosts.first { $0.process?.isOpen == true } ?? hosts.first { $0.process?.core.isPrimary == true }
+        guard let set = primary?.disk.record.set else { return false }
         let usable = set.everyone.filter { replica in host(of: replica).map { !hosts[$0].isShort } ?? false }
         return !set.isQuorum(Set(usable))
     }

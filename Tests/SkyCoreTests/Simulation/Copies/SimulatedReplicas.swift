@@ -112,6 +112,8 @@ struct SimulatedReplicas {
     var isIdle = false
     /// The position at which all jobs were deleted; `nil` where they were not.
     var deleted: LogPosition?
+    /// Whether the primary that went in order last had no jobs. Nobody goes on with such a journal.
+    var isWithoutJobs = false
     /// Whether misfortunes may still happen.
     var mayFail = true
     var lastProcess = 0
