@@ -102,6 +102,8 @@ package actor InputStore {
         } catch {
             table.abandon(upload)
             files[upload] = nil
+            // The thread that wrote it may hold it a moment longer.
+            file.discard()
             throw error as? SkyError ?? SkyError(.failed, "\(error)")
         }
     }
@@ -185,8 +187,11 @@ private final class InputFile: Sendable {
 
     deinit {
         close(descriptor)
-        unlink(path)
+        discard()
     }
+
+    /// Removes the file under the name that it has while it is being sent.
+    func discard() { unlink(path) }
 
     func begin() -> Bool { !isBusy.exchange(true, ordering: .acquiring) }
 
