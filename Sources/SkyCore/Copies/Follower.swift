@@ -44,6 +44,8 @@ struct Follower<Content: LogContent>: Sendable {
     /// Why it cannot store anything, where that is not for want of room.
     var reason: String?
     var wasDamaged = false
+    /// Since when it has been neither a member nor one that is to keep a copy.
+    var unwantedSince: Duration?
     /// How many bytes the copy may take; `nil` where an earlier version keeps it.
     var share: Int?
     /// Since when there has been no room for more of this journal; `nil` where there is.

@@ -40,15 +40,19 @@ struct AdoptionRefusal: Hashable, Sendable {
 
 extension ReplicaCore {
     /// Asks for promises if the primary has been silent for so long that it counts as lost.
-    mutating func standIfDue() {
+    ///
+    /// - Parameter available: the replicas that can be reached.
+    mutating func standIfDue(_ available: [ReplicaID]) {
         guard now >= mayStandAt else { return }
         // A primary that was removed may be the only one that has the batch that says so. The members cannot go on without that
         // (Ongaro, "Consensus: Bridging Theory and Practice", 4.2.2).
-        guard mayVote || hasMore else { return askWhetherEnded() }
+        guard mayVote || hasMore else { return askWhetherEnded(available) }
         let others = record.set.members.filter { $0 != primary }
         // One whose node is about to go lets the others try first.
         let rank = hasMore ? 0 : (others.firstIndex(of: own) ?? others.count) + (isLeaving ? others.count : 0)
         guard now - lastContact >= policy.adoptAfter + pause + policy.stagger * rank else { return }
+        // The one that asked may have had no copy at all, and be no member either.
+        if !mayVote { askWhetherEnded(available) }
         ask(for: max(record.promised, highestTerm) + 1)
     }
 
@@ -56,8 +60,9 @@ extension ReplicaCore {
     var mayVote: Bool { record.position != nil && record.set.everyone.contains(own) }
 
     /// Asks the members whether the coordinator has ended, see `ReplicaReply.hasEnded`. Nobody tells that a replica that is no member
-    /// any more, or not yet, and its copy would stay for ever.
-    private mutating func askWhetherEnded() {
+    /// any more, or not yet, and its copy would stay for ever. The members may be others since it was one, and those that it knows
+    /// may know nothing: so some of those that can be reached are asked, too.
+    private mutating func askWhetherEnded(_ available: [ReplicaID]) {
         // A node that is about to go keeps what it has.
         guard !isLeaving, now - lastContact >= policy.adoptAfter * 2 + pause else { return }
         // Whoever began the copy has gone meanwhile. What was promised stays promised, and another one begins the copy anew.
@@ -65,9 +70,13 @@ extension ReplicaCore {
             return outputs.append(.close(.unneeded))
         }
         mayStandAt = now + policy.adoptAfter * 2
-        let others = record.set.everyone.filter { $0 != own }
-        for replica in others.isEmpty ? [primary].compactMap({ $0 }) : others { send(.promise(trial), to: replica) }
+        let members = record.set.everyone + [primary].compactMap { $0 }
+        let others = available.filter { !members.contains($0) }.shuffled(using: &random).prefix(ReplicaCore.askedLimit)
+        for replica in Set(members + others).subtracting([own]).sorted() { send(.promise(trial), to: replica) }
     }
+
+    /// How many that are no members are asked at a time.
+    private static var askedLimit: Int { 8 }
 
     /// Asks without any promise. A primary answers also that there is an end, or no use for this copy.
     private var trial: PromiseRequest {

@@ -57,13 +57,15 @@ extension ReplicaCore {
         return follower.acked < primary.committed && !follower.isFull && follower.isLasting(policy, now)
     }
 
-    /// Whether a copy whose node has just said goodbye lacks something that was published before. When that node is on again, and this
-    /// one is off, its copy would say that deleted jobs wait.
+    /// Whether a copy whose node has just said goodbye, or that is to be kept no more, lacks something that was published before. When that
+    /// node is on, and this one is off, its copy would say that deleted jobs wait.
     private func isOwed(_ replica: ReplicaID, _ primary: Primary<Content>) -> Bool {
-        guard let away = away[replica], away < policy.contactTime, lacksPublished(replica, primary),
-            let follower = primary.followers[replica], follower.isFollowing
+        // A call or two to it may be lost.
+        guard let follower = primary.followers[replica], follower.isFollowing,
+            let gone = away[replica] ?? follower.unwantedSince.map({ now - $0 }), gone < policy.adoptAfter * 2,
+            lacksPublished(replica, primary)
         else { return false }
-        return primary.headTimes.last(upTo: follower.acked).map { $0 <= now - away } ?? true
+        return primary.headTimes.last(upTo: follower.acked).map { $0 <= now - gone } ?? true
     }
 
     /// Whether a copy that can be reached lacks something that was published. A primary without jobs, which nobody goes on with, does not
@@ -83,7 +85,8 @@ extension ReplicaCore {
             || !primary.areMembersCommitted
     }
 
-    /// Whether this standby should not go yet: its primary was lost a moment ago, and others are about to ask for its vote.
+    /// Whether this standby should not go yet: its primary was lost a moment ago, or was itself, and others are about to ask for its
+    /// vote.
     ///
     /// - Parameter reachable: the replicas that can be reached, also those that are about to go.
     func isAwaited(by reachable: [ReplicaID]) -> Bool {
@@ -91,7 +94,7 @@ extension ReplicaCore {
         let members = ReplicaSet(members: record.set.members)
         guard !isPrimary, mayVote, members.isQuorum(Set(reachable + [own])) else { return false }
         let silent = now - lastContact
-        let isLost = silent >= policy.contactTime + pause || primary.map { away[$0] != nil } == true
+        let isLost = silent >= policy.contactTime + pause || primary.map { away[$0] != nil } ?? true
         return isLost && silent < policy.adoptAfter * 3 + pause
     }
 
@@ -137,7 +140,12 @@ extension ReplicaCore {
         }
         primary.hasSpare = spare.contains { !desired.contains($0) }
         primary.desired = desired
-        let kept = Set(desired + record.set.everyone + primary.followers.keys.filter { isOwed($0, primary) })
+        let wanted = Set(desired + record.set.everyone)
+        for replica in primary.followers.keys {
+            let since = primary.followers[replica]?.unwantedSince ?? now
+            primary.followers[replica]?.unwantedSince = wanted.contains(replica) ? nil : since
+        }
+        let kept = wanted.union(primary.followers.keys.filter { isOwed($0, primary) })
         for replica in kept where replica != own && primary.followers[replica] == nil {
             primary.followers[replica] = Follower(lastGranted: now, lastHeard: now)
         }

@@ -70,6 +70,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     /// How much longer than usual the primary may be silent: as it has said, and as long as its link is not in doubt.
     var told = Duration.zero
     var pause = Duration.zero
+    /// The primary that was heard last; `nil` where none was since the start, or since this replica was the primary itself.
     var primary: ReplicaID?
     /// When this replica may ask for promises again.
     var mayStandAt: Duration
@@ -177,7 +178,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     mutating func tick(available: [ReplicaID], away: [ReplicaID: Duration] = [:]) {
         self.away = away
         switch role {
-        case .standby: standIfDue()
+        case .standby: standIfDue(available)
         case .candidate(let candidacy):
             if now >= candidacy.end { endCandidacy(candidacy) }
         case .primary:
@@ -358,7 +359,7 @@ struct ReplicaCore<Content: LogContent>: Sendable {
     /// This replica is the primary no more.
     mutating func stepDown(_ closure: ReplicaClosure) {
         guard isPrimary else { return }
-        role = .standby
+        (role, primary) = (.standby, nil)
         (lastContact, pause, told) = (now, .zero, .zero)
         mayStandAt = now + policy.adoptAfter
         outputs.append(.close(closure))

@@ -182,8 +182,39 @@ struct GoodbyeDecisionTests {
         let next = story.seconds + 0.001
         story.wait(until: next + 2, available: [], away: [left: next])
         #expect(story.follower(left) != nil && story.core.needs(left))
-        story.wait(until: next + 4, available: [], away: [left: next])
+        story.wait(until: next + 11, available: [], away: [left: next])
         #expect(story.follower(left) == nil && !story.core.needs(left))
+    }
+
+    @Test func `a member that is dropped before it has what was published is told, too`() {
+        var story = story()
+        story.answering = [left]
+        publish(&story)
+        let goodbye = story.seconds + 4
+        story.wait(until: goodbye + 1, available: [], away: [left: goodbye])
+        #expect(story.core.record.set == ReplicaSet(members: [own]))
+        #expect(story.follower(right) != nil && story.core.isAhead(of: [right]))
+        story.answering = [right]
+        story.wait(until: goodbye + 2, available: [], away: [left: goodbye])
+        #expect(story.follower(right) == nil && !story.core.isAhead(of: [right]))
+    }
+
+    @Test func `one that was the primary a moment ago stays until it hears the next one`() {
+        var story = story()
+        story.step {
+            let position = $0.record.position ?? start
+            let request = PromiseRequest(
+                term: 9, candidate: left, position: position, isTrial: false, isHandOver: true)
+            $0.receive(.promise(request), ticket: 1)
+        }
+        #expect(!story.core.isPrimary && story.core.isAwaited(by: [right]) && !story.core.isAwaited(by: []))
+        story.step {
+            let head = LogPosition(term: 9, number: 8, hash: 5)
+            let request = AppendRequest<SimulatedContent>(
+                term: 9, primary: left, previous: head, batches: [], head: head, acked: [:])
+            $0.receive(.append(request), ticket: 2)
+        }
+        #expect(!story.core.isAwaited(by: [right]))
     }
 
     @Test func `an old copy is given up where the members that it knows name a primary that it does not know`() {

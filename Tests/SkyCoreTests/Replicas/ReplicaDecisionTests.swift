@@ -321,7 +321,7 @@ struct ReplicaDecisionTests {
             core.primary = others[0]
             #expect(core.at(.seconds(9)) { $0.tick(available: others) }.isEmpty)
             let asked = calls(core.at(.seconds(10)) { $0.tick(available: others) })
-            #expect(asked.map(\.0) == (hasCopy ? others : [others[0]]))
+            #expect(asked.map(\.0) == others, "those that it knows, and others in reach: these may know the primary")
             #expect(core.at(.seconds(11)) { $0.tick(available: others) }.isEmpty, "it has just asked")
             #expect(core.tickPause == .seconds(9))
             // A promise of all of them would not make it the primary.
@@ -335,6 +335,16 @@ struct ReplicaDecisionTests {
             let outputs = core.at(.seconds(20)) { $0.replied(ended, from: again[0].0, call: again[0].1) }
             #expect(outputs.contains { if case .close(.ended) = $0 { true } else { false } })
         }
+    }
+
+    @Test func `a replica that is no member asks nobody who is out of reach, and not all of many`() {
+        var core = core(promisedTo: others[0])
+        core.record.set = ReplicaSet(members: [others[0]])
+        let many = (10..<60).map { ReplicaID(rawValue: $0) }
+        let asked = calls(core.at(.seconds(10)) { $0.tick(available: many) }).map(\.0)
+        #expect(asked.count == 9 && asked.contains(others[0]) && asked.allSatisfy { ([others[0]] + many).contains($0) })
+        let next = calls(core.at(.seconds(20)) { $0.tick(available: many) }).map(\.0)
+        #expect(next.count == 9 && next != asked, "others, the next time")
     }
 
     @Test func `a primary gives up the copy of one that is no member, and of nobody else`() throws {
