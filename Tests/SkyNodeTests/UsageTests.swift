@@ -67,7 +67,8 @@ struct UsageTests {
         ("serve --data-limit 20-gigs", "such as 500M or 20G"), ("simulate --tasks many", "a number"),
         ("scan a --format-catalogue csv,xml", "fits, ldac, csv, ecsv, votable, ndjson, reg"),
         ("serve --log-level loud", "trace, debug, info, notice, warning, error, critical"),
-        ("scan a --filter gauss", "'none', 'default' or 'seeing'"), ("scan a --preset fast", "sensitive"),
+        ("scan a --filter gauss", "none, default, seeing or the name of a .conv file"),
+        ("scan a --preset fast", "sensitive"),
     ])
     func `a bad value is refused with the allowed ones`(line: String, form: String) throws {
         let message = try words(line).line

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Base
 import Foundation
 import NIOCore
@@ -114,11 +113,9 @@ struct JobBody {
         }
         var configuration: ScanConfiguration
         do {
-            configuration = try detection().configuration(readsFiles: false)
+            configuration = try settings().configuration(reading: nil)
         } catch let error as SkyError {
             throw APIFailure(.badRequest, "`options`: \(error.message)")
-        } catch let failure as CommandFailure {
-            throw APIFailure(.badRequest, "`options`: \(failure.message ?? "not possible")")
         }
         configuration.hdu = hdu ?? configuration.hdu
         let layers = try JobLayers((options ?? [:]).filter { JobLayers.names.contains($0.key) }, path: path)
@@ -127,41 +124,16 @@ struct JobBody {
         return JobRequest(.sky(SkyRequest(image: image, configuration: configuration)))
     }
 
-    /// The options of a scan that names none. They are kept because the command line's parser takes longer than the rest of a
-    /// request.
-    private static let defaults = Result { try DetectionOptions.parse([]) }
-
-    private func detection() throws -> DetectionOptions {
-        let options = (options ?? [:]).filter { !JobLayers.names.contains($0.key) }.sorted { $0.key < $1.key }
-        guard !options.isEmpty else { return try JobBody.defaults.get() }
-        for (name, _) in options {
-            let isWord = name.utf8.allSatisfy { (97...122).contains($0) || $0 == UInt8(ascii: "-") }
-            guard isWord, !name.hasPrefix("-"), (1..<64).contains(name.utf8.count) else {
-                throw JobBody.unknownOption(name)
+    private func settings() throws -> ScanSettings {
+        let options = (options ?? [:]).filter { !JobLayers.names.contains($0.key) }
+        for (name, value) in options.sorted(by: { $0.key < $1.key }) {
+            guard let key = ScanKeys.named(name) else { throw JobBody.unknownOption(name) }
+            guard key.takes(value) else {
+                throw APIFailure(
+                    .badRequest, "`options.\(name)` must be \(key.formWords), not \"\(JobBody.shown(value))\"")
             }
         }
-        do {
-            return try DetectionOptions.parse(options.map { "--\($0.key)=\($0.value)" })
-        } catch {
-            for (name, value) in options { try JobBody.check(name, value) }
-            throw APIFailure(.badRequest, "`options`: \(JobBody.shown(DetectionOptions.message(for: error)))")
-        }
-    }
-
-    /// Reads an option by itself, so that a complaint can name it.
-    private static func check(_ name: String, _ value: String) throws {
-        do {
-            _ = try DetectionOptions.parse(["--\(name)=\(value)"])
-        } catch {
-            // An option that asks for help or a version is not an option of a scan either.
-            let isKnown =
-                DetectionOptions.exitCode(for: error) != .success
-                && !DetectionOptions.message(for: error).contains("Unknown option")
-            guard isKnown else { throw unknownOption(name) }
-            throw APIFailure(
-                .badRequest,
-                "`options.\(name)` cannot be \"\(shown(value))\"; skynode scan --help says what it takes")
-        }
+        return ScanSettings(options)
     }
 
     private static func unknownOption(_ name: String) -> APIFailure {

@@ -30,7 +30,9 @@ struct UsageWords {
 
     /// The form of a value that the parser has refused. The parser only says that it has refused it.
     private static func form(_ message: String) -> String? {
-        guard message.contains("is invalid for"), let match = message.matches(of: /<([^>]+)>/).last else { return nil }
+        guard message.contains("is invalid for"), !message.contains("': it must be "),
+            let match = message.matches(of: /<([^>]+)>/).last
+        else { return nil }
         return forms[String(match.1)]
     }
 

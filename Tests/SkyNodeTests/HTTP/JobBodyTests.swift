@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import SkyCore
 import SkyJobs
@@ -138,17 +139,26 @@ struct JobBodyTests {
         (#"{"kind":"scan","path":"/a","options":{"help":true}}"#, "`options.help` must be a number, or text in quotes"),
         (
             #"{"kind":"scan","path":"/a","options":{"threshold":"x\ny"}}"#,
-            "`options.threshold` cannot be \"x y\"; skynode scan --help says what it takes"
+            "`options.threshold` must be a number, not \"x y\""
         ),
         (
             #"{"kind":"scan","path":"/a","options":{"min-area":1.5}}"#,
-            "`options.min-area` cannot be \"1.5\"; skynode scan --help says what it takes"
+            "`options.min-area` must be a whole number, not \"1.5\""
         ),
     ])
     func `a bad body is refused with the name of the wrong field`(text: String, message: String) throws {
         let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
         #expect(failure.status == .badRequest)
         #expect(failure.message == message)
+    }
+
+    @Test func `the document has each option that goes by itself, with the values that it takes`() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../docs/openapi.yaml").standardized
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let indent = String(repeating: " ", count: 12)
+        let lines = ScanKeys.schemas.map { indent + $0 + "\n" }.joined()
+        #expect(text.contains(lines), "docs/openapi.yaml should have\n\(lines)")
     }
 
     @Test(arguments: ["help", "version", "Threshold", "output", "", "-threshold", "a b", "preset=x", "cluster-key"])

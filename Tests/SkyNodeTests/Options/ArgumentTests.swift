@@ -69,21 +69,6 @@ struct ArgumentTests {
         }
     }
 
-    @Test func `apertures are numbers separated by commas`() {
-        #expect(AperturesArgument(argument: "6")?.diameters == [6])
-        #expect(AperturesArgument(argument: "6,10.5,20")?.diameters == [6, 10.5, 20])
-        for text in ["", "6,", ",6", "6;10", "six"] { #expect(AperturesArgument(argument: text) == nil, "\(text)") }
-    }
-
-    @Test func `cleaning and sectors are numbers or a word`() {
-        #expect(CleanArgument(argument: "2.5")?.parameter == 2.5)
-        let off = CleanArgument(argument: "off")
-        #expect(off != nil && off?.parameter == nil && CleanArgument(argument: "on") == nil)
-        let full = SectorSizeArgument(argument: "full")
-        #expect(full != nil && full?.size == nil && SectorSizeArgument(argument: "512")?.size == 512)
-        #expect(SectorSizeArgument(argument: "512.5") == nil && SectorSizeArgument(argument: "half") == nil)
-    }
-
     @Test func `magnitudes are two, the brighter first`() {
         #expect(MagnitudesArgument(argument: "18:24")?.range == 18...24)
         #expect(MagnitudesArgument(argument: "-2.5:3")?.range == -2.5...3)
@@ -128,25 +113,6 @@ struct ArgumentTests {
     }
 
     // MARK: - Files
-
-    @Test func `a filter is a name, or a file of weights if files are allowed`() throws {
-        #expect(try FilterArgument(argument: "seeing")?.filter(readsFiles: false) == .seeing)
-        #expect(FilterArgument(argument: "gauss") == nil)
-        let folder = ScratchFolder()
-        folder.put("CONV NORM\n1 2 1\n2 4 2\n1 2 1\n", in: "own.conv")
-        folder.put("no weights", in: "bad.conv")
-        let own = try #require(FilterArgument(argument: folder.file("own.conv")))
-        guard case .kernel(let kernel) = try own.filter(readsFiles: true) else {
-            Issue.record("weights make a kernel")
-            return
-        }
-        #expect(kernel.width == 3 && kernel.height == 3)
-        let failure = #expect(throws: CommandFailure.self) { try own.filter(readsFiles: false) }
-        #expect(failure?.message == "--filter: files cannot be named here")
-        let (bad, path) = (try #require(FilterArgument(argument: folder.file("bad.conv"))), folder.file("bad.conv"))
-        let words = #expect(throws: CommandFailure.self) { try bad.filter(readsFiles: true) }
-        #expect(words?.message?.hasPrefix("\(path): ") == true)
-    }
 
     @Test func `an option's file must be a regular file of limited size`() throws {
         let folder = ScratchFolder()

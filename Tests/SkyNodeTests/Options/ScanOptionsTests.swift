@@ -11,7 +11,8 @@ struct ScanOptionsTests {
     private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
 
     private func configuration(_ line: String, readsFiles: Bool = false) throws -> ScanConfiguration {
-        try DetectionOptions.parse(words(line)).configuration(readsFiles: readsFiles)
+        let options = try DetectionOptions.parse(words(line))
+        return try readsFiles ? options.configuration() : options.settings.configuration(reading: nil)
     }
 
     private func complaint(_ check: () throws -> Void) -> String? {
@@ -44,6 +45,16 @@ struct ScanOptionsTests {
         #expect(all.hdu == 2 && all.localBackground == 30 && all.deblendLevels == 1)
         #expect(try configuration("--background local").localBackground == 24)
         #expect(try configuration("--background global").localBackground == nil)
+    }
+
+    @Test func `each key is an option, with its help and its words`() throws {
+        for key in ScanKeys.all {
+            let value = key.words.last ?? (key.name == "columns" ? "NUMBER" : "1")
+            #expect(try DetectionOptions.parse(["--\(key.name)=\(value)"]).settings.texts == [key.name: value])
+        }
+        let help = ScanCommand.helpMessage(columns: 10_000)
+        for key in ScanKeys.all { #expect(help.contains("--\(key.name) <\(key.placeholder)>"), "\(key.name)") }
+        for key in ScanKeys.all { #expect(help.contains(key.help), "\(key.name)") }
     }
 
     @Test(arguments: [
@@ -221,7 +232,9 @@ struct ScanOptionsTests {
         #expect(options.comparison.reference == nil && options.job.failSector == nil)
         let all = try ScanOptions.parse(words("a.fits -o out --threshold 3 --detach --reference r --priority 3 b.fits"))
         #expect(all.images == ["a.fits", "b.fits"] && all.output.output == "out" && all.job.detach)
-        #expect(all.detection.finding.threshold == 3 && all.comparison.reference == "r" && all.flags.priority == 3)
+        #expect(
+            all.detection.settings.texts == ["threshold": "3"] && all.comparison.reference == "r"
+                && all.flags.priority == 3)
     }
 
     @Test func `contradicting options are refused before any file is read`() throws {

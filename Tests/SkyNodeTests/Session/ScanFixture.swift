@@ -61,7 +61,7 @@ enum ScanFixture {
     ) throws -> ScanPlan {
         let options = try options(line)
         var settings = ScanPlan.Settings(
-            configuration: try options.detection.configuration(readsFiles: false),
+            configuration: try options.detection.settings.configuration(reading: nil),
             output: try options.output.place { _ in false })
         settings.layers = try options.layers.layers()
         settings.injection = injection

@@ -1,81 +1,96 @@
 import ArgumentParser
-import Base
 import Sky
 import SkyCore
-import Transport
 
-/// The options that decide the catalogue. Names and defaults are those of SExtractor where it has them.
+/// The options that decide the catalogue. What each of them is stands in `ScanKeys`.
 struct DetectionOptions: ParsableArguments {
     @OptionGroup(title: HelpSection.detection) var finding: FindingOptions
     @OptionGroup(title: HelpSection.photometry) var photometry: PhotometryOptions
     @OptionGroup(title: HelpSection.background) var mesh: BackgroundOptions
-    @OptionGroup(title: HelpSection.output) var columnOptions: ColumnOptions
+    @OptionGroup(title: HelpSection.output) var columns: ColumnOptions
     @OptionGroup(title: HelpSection.input) var input: HDUOptions
 
-    /// - Parameter readsFiles: Whether options may name files. They may not where the request comes from somebody else.
-    /// - Throws: `SkyError` or `CommandFailure`, with one line that names the fault.
-    func configuration(readsFiles: Bool) throws -> ScanConfiguration {
-        var configuration = finding.preset.value.configuration
-        if finding.filter != nil, finding.fwhm != nil {
-            throw CommandFailure(.usage, "give --filter or --fwhm, not both")
-        }
-        set(&configuration.threshold, finding.threshold)
-        set(&configuration.thresholdUnit, finding.thresholdUnit?.value)
-        set(&configuration.minimumArea, finding.minimumArea)
-        set(&configuration.filter, try finding.filter?.filter(readsFiles: readsFiles))
-        set(&configuration.filter, finding.fwhm.map { .gaussian(fwhm: $0) })
-        set(&configuration.deblendLevels, finding.deblendLevels)
-        set(&configuration.deblendContrast, finding.deblendContrast)
-        set(&configuration.cleanParameter, finding.clean.map(\.parameter))
-        set(&configuration.apertureDiameters, photometry.aperture?.diameters)
-        if mesh.backgroundThickness != nil, mesh.background?.value != .local {
-            throw CommandFailure(.usage, "--background-thickness goes with --background local")
-        }
-        if mesh.background?.value == .local { configuration.localBackground = mesh.backgroundThickness ?? 24 }
-        set(&configuration.gain, photometry.gain)
-        set(&configuration.saturation, photometry.saturation.map(Optional.some))
-        set(&configuration.zeroPoint, photometry.zeroPoint)
-        set(&configuration.seeing, photometry.seeing.map(Optional.some))
-        set(&configuration.meshSize, mesh.mesh)
-        set(&configuration.meshFilterSize, mesh.meshFilter)
-        set(&configuration.sectorSize, finding.sector.map(\.size))
-        set(&configuration.margin, finding.margin)
-        configuration.hdu = input.hdu
-        try configuration.validate()
-        configuration.columns = try columnOptions.columns.map {
-            try names($0, apertures: configuration.apertureDiameters.count, readsFiles: readsFiles)
-        }
-        return configuration
+    /// What is given.
+    var settings: ScanSettings {
+        let given = finding.given + photometry.given + mesh.given + [columns.columns, input.hdu]
+        return ScanSettings(
+            Dictionary(given.compactMap { $0.map { ($0.key, $0.text) } }, uniquingKeysWith: { $1 }))
     }
 
-    /// The files that the options name.
-    var files: [String] {
-        [finding.filter?.file, columnOptions.columns.flatMap(DetectionOptions.file)].compactMap(\.self)
+    /// - Throws: `SkyError`, with one line that names the fault.
+    func configuration() throws(SkyError) -> ScanConfiguration {
+        try settings.configuration(reading: OptionFile.contents)
     }
+}
 
-    /// The file with the names of columns; `nil` where they are named one by one.
-    private static func file(_ columns: String) -> String? {
-        columns.hasPrefix("@") ? String(columns.dropFirst()) : nil
+/// How sources are found.
+struct FindingOptions: ParsableArguments {
+    @Option(ScanKeys.preset) var preset: ScanArgument?
+    @Option(ScanKeys.threshold) var threshold: ScanArgument?
+    @Option(ScanKeys.thresholdUnit) var thresholdUnit: ScanArgument?
+    @Option(ScanKeys.minimumArea) var minimumArea: ScanArgument?
+    @Option(ScanKeys.filter) var filter: ScanArgument?
+    @Option(ScanKeys.fwhm) var fwhm: ScanArgument?
+    @Option(ScanKeys.deblendLevels) var deblendLevels: ScanArgument?
+    @Option(ScanKeys.deblendContrast) var deblendContrast: ScanArgument?
+    @Option(ScanKeys.clean) var clean: ScanArgument?
+    @Option(ScanKeys.sector) var sector: ScanArgument?
+    @Option(ScanKeys.margin) var margin: ScanArgument?
+
+    fileprivate var given: [ScanArgument?] {
+        [
+            preset, threshold, thresholdUnit, minimumArea, filter, fwhm, deblendLevels, deblendContrast, clean, sector,
+            margin,
+        ]
     }
+}
 
-    private func names(_ text: String, apertures: Int, readsFiles: Bool) throws -> [String] {
-        guard let path = DetectionOptions.file(text) else {
-            do {
-                return try ColumnList.names(text, apertures: apertures)
-            } catch {
-                throw CommandFailure(.usage, "--columns: \(error.message)")
-            }
+/// How sources are measured.
+struct PhotometryOptions: ParsableArguments {
+    @Option(ScanKeys.aperture) var aperture: ScanArgument?
+    @Option(ScanKeys.gain) var gain: ScanArgument?
+    @Option(ScanKeys.saturation) var saturation: ScanArgument?
+    @Option(ScanKeys.zeroPoint) var zeroPoint: ScanArgument?
+    @Option(ScanKeys.seeing) var seeing: ScanArgument?
+
+    fileprivate var given: [ScanArgument?] { [aperture, gain, saturation, zeroPoint, seeing] }
+}
+
+/// Which background is subtracted.
+struct BackgroundOptions: ParsableArguments {
+    @Option(ScanKeys.background) var background: ScanArgument?
+    @Option(ScanKeys.backgroundThickness) var backgroundThickness: ScanArgument?
+    @Option(ScanKeys.mesh) var mesh: ScanArgument?
+    @Option(ScanKeys.meshFilter) var meshFilter: ScanArgument?
+
+    fileprivate var given: [ScanArgument?] { [background, backgroundThickness, mesh, meshFilter] }
+}
+
+/// The columns of the catalogue.
+struct ColumnOptions: ParsableArguments {
+    @Option(ScanKeys.columns) var columns: ScanArgument?
+}
+
+/// Which image of a file is scanned.
+struct HDUOptions: ParsableArguments {
+    @Option(ScanKeys.hdu) var hdu: ScanArgument?
+}
+
+/// What is given for a key.
+struct ScanArgument: Sendable {
+    let key: String
+    let text: String
+}
+
+extension Option where Value == ScanArgument? {
+    /// The option of a key.
+    init(_ key: ScanKey) {
+        self.init(
+            name: .customLong(key.name), help: ArgumentHelp(key.help, valueName: key.placeholder),
+            completion: key.words.isEmpty ? nil : .list(key.words)
+        ) { text in
+            guard key.takes(text) else { throw ValidationError("it must be \(key.formWords)") }
+            return ScanArgument(key: key.name, text: text)
         }
-        guard readsFiles else { throw CommandFailure(.usage, "--columns: files cannot be named here") }
-        let bytes = try OptionFile.contents(of: path, limit: ColumnList.sizeLimit)
-        do {
-            return try ColumnList.names(file: bytes, apertures: apertures)
-        } catch {
-            throw CommandFailure(.usage, "\(PrintableText.of(path)): \(error.message)")
-        }
-    }
-
-    private func set<Value>(_ setting: inout Value, _ value: Value?) {
-        if let value { setting = value }
     }
 }

@@ -19,7 +19,7 @@ struct PreparedScan: Sendable {
         }
         try options.cluster.check()
         var settings = ScanPlan.Settings(
-            configuration: try options.detection.configuration(readsFiles: true), output: try options.output.place())
+            configuration: try options.detection.configuration(), output: try options.output.place())
         let conflicts = ScanConflicts(options: options, output: settings.output)
         try conflicts.checkStandardOutput(isTerminal: Console.outputIsTerminal)
         let list = try ImageList(options.images)
@@ -57,7 +57,7 @@ struct PreparedScan: Sendable {
         try plan.checkIsNotEmpty()
         self.plan = plan
         let named =
-            [options.files.truth].compactMap(\.self) + options.detection.files
+            [options.files.truth].compactMap(\.self) + options.detection.settings.files
             + options.cluster.network.security.files.map(\.path)
         let images =
             list.images.map(\.path) + (reference?.image.paths ?? []) + (detection.map { [$0.image.path] } ?? [])
