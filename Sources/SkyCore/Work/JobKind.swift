@@ -141,6 +141,20 @@ extension KindResult {
 package protocol KindEvent: Codable, Sendable {
     /// The names of its cases on the wire. No other kind has the same names.
     static var cases: [String] { get }
+    /// What people read of it; `nil` for nothing.
+    var words: String? { get }
+    /// What programs read of it: the value of `event` in its object of JSON.
+    var name: String { get }
+    /// Its other fields in that object, as `EventLine` has none of these names.
+    var fields: any Encodable { get }
+    /// Whether it comes once in a job. Whoever has heard it does not hear it again of a node that takes the job over.
+    var comesOnce: Bool { get }
+}
+
+extension KindEvent {
+    package var words: String? { nil }
+
+    package var comesOnce: Bool { false }
 }
 
 /// The results of a job, for those who fetch them.

@@ -67,4 +67,39 @@ package enum ScanEvent: KindEvent {
     case sectorDone(sector: Int, sources: Int)
 
     package static var cases: [String] { ["planned", "sectorDone"] }
+
+    package var words: String? {
+        guard case .planned(let info, let sectors) = self else { return nil }
+        return "\(info.width) x \(info.height) pixels, \(sectors) sector\(sectors == 1 ? "" : "s")"
+    }
+
+    package var name: String {
+        switch self {
+        case .planned: "planned"
+        case .sectorDone: "sector"
+        }
+    }
+
+    package var fields: any Encodable {
+        switch self {
+        case .planned(let info, let sectors):
+            Planned(
+                width: info.width, height: info.height, missingCoordinates: info.missingCoordinates, sectors: sectors)
+        case .sectorDone(let sector, let sources): Sector(sector: sector, sources: sources)
+        }
+    }
+
+    package var comesOnce: Bool { if case .planned = self { true } else { false } }
+
+    private struct Planned: Encodable {
+        var width: Int
+        var height: Int
+        var missingCoordinates: String?
+        var sectors: Int
+    }
+
+    private struct Sector: Encodable {
+        var sector: Int
+        var sources: Int
+    }
 }

@@ -1,6 +1,5 @@
 import Base
 import SkyCore
-import SkyJobs
 import Transport
 
 /// Decides what a command does next with a job that it watches: what it asks the coordinator, what it shows, and what follows an
@@ -53,8 +52,8 @@ struct WatchedJob: Sendable {
     private var generation: UInt64?
     /// Whether a coordinator has answered for the job.
     private(set) var isKnown = false
-    /// Whether the event with the job's plan has been shown.
-    private var isPlanned = false
+    /// The names of events that have been shown and come once in a job.
+    private var shown: Set<String> = []
     /// What has been shown of its tasks, by whichever coordinators had the job.
     private var seen = SeenEvents()
 
@@ -73,20 +72,18 @@ struct WatchedJob: Sendable {
         guard state == .following || state == .cancelling else { return [] }
         if case .answered = event { isKnown = true }
         switch event {
-        case .submitted(var batch, let restarts):
+        case .submitted(let batch, let restarts):
             isKnown = true
             generation = batch.generation
             (next, self.restarts) = (batch.next, restarts)
-            isPlanned = next > 0
-            batch.events.removeAll { !seen.insert($0) }
-            return [.observe(batch)] + askOrFinish(batch.report)
+            return [.observe(unseen(batch))] + askOrFinish(batch.report)
         case .attached(let restarts):
             self.restarts = restarts
             return [.ask]
         case .answered(let batch, let restarts) where batch.isOutdated(by: generation):
             self.restarts = restarts
             return [.ask]
-        case .answered(var batch, let restarts):
+        case .answered(let batch, let restarts):
             if generation != nil, batch.generation == generation, restarts != self.restarts, next > 0 {
                 // Another node answers for the coordinator, which goes on: what was asked for from its first event was seen.
                 self.restarts = restarts
@@ -102,12 +99,7 @@ struct WatchedJob: Sendable {
             generation = batch.generation ?? generation
             (next, self.restarts) = (batch.next, restarts)
             let report = batch.report
-            // The history of a coordinator that was started again, or has taken the job over, begins with what is stored of it, and
-            // contains the plan a second time.
-            batch.events.removeAll { !seen.insert($0) }
-            if isPlanned { batch.events.removeAll(where: \.isPlan) }
-            isPlanned = isPlanned || batch.events.contains(where: \.isPlan)
-            return [.observe(batch)] + askOrFinish(report)
+            return [.observe(unseen(batch))] + askOrFinish(report)
         case .interrupted:
             guard state == .following else { return [] }
             state = .cancelling
@@ -125,16 +117,23 @@ struct WatchedJob: Sendable {
         }
     }
 
+    /// The history of a coordinator that was started again, or has taken the job over, begins with what is stored of it, and contains what
+    /// comes once a second time.
+    private mutating func unseen(_ batch: EventBatch) -> EventBatch {
+        var batch = batch
+        batch.events.removeAll { event in
+            if case .special(let special) = event.kind, special.comesOnce, !shown.insert(special.name).inserted {
+                return true
+            }
+            return !seen.insert(event)
+        }
+        return batch
+    }
+
     private mutating func askOrFinish(_ report: JobReport?) -> [Action] {
         guard let report else { return [.ask] }
         state = .ended
         return [.finish(report)]
-    }
-}
-
-extension JobEvent {
-    fileprivate var isPlan: Bool {
-        if case .special(let event as ScanEvent) = kind, case .planned = event { true } else { false }
     }
 }
 

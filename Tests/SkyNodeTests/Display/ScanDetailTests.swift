@@ -1,4 +1,6 @@
 import NIOConcurrencyHelpers
+import Sky
+import SkyJobs
 import Testing
 
 @testable import SkyCore
@@ -115,6 +117,26 @@ struct ScanDetailTests {
                 "Retrying: sector 1 of a.fits failed on anna (lost), trying again",
                 "Failed: sector 1 of a.fits: lost",
             ])
+    }
+
+    @Test func `an event of one kind of job has its kind's words and fields`() throws {
+        var info = ImageInfo(width: 20, height: 10, bitpix: 8, hdu: 0, hasWCS: false)
+        info.missingCoordinates = "none"
+        let planned = ScanEvent.planned(info, sectors: 1)
+        #expect(planned.words == "20 x 10 pixels, 1 sector" && planned.comesOnce)
+        func line(_ event: ScanEvent) throws -> String {
+            try JSONLine.encode(
+                EventLine(JobEvent(number: 3, time: .seconds(1), kind: .special(event)), subject: "a.fits"))
+        }
+        #expect(
+            try line(planned)
+                == #"{"event":"planned","height":10,"missingCoordinates":"none","number":3,"seconds":1,"sectors":1,"#
+                + #""subject":"a.fits","width":20}"#)
+        let done = ScanEvent.sectorDone(sector: 2, sources: 7)
+        #expect(done.words == nil && !done.comesOnce)
+        #expect(
+            try line(done)
+                == #"{"event":"sector","number":3,"seconds":1,"sector":2,"sources":7,"subject":"a.fits"}"#)
     }
 
     @Test func `programs hear that a job goes on before they hear what it did, and of its end last`() {

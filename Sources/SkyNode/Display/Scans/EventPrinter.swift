@@ -1,7 +1,6 @@
 import Base
 import NIOConcurrencyHelpers
 import SkyCore
-import SkyJobs
 import Transport
 
 /// Reports a job's events as they come. People get the retries and failures (and every task, or only failures, if they want that);
@@ -80,10 +79,8 @@ struct EventPrinter: Sendable {
     /// The line for an event that is not a failure, or not yet.
     private func unfailed(_ kind: JobEvent.Kind) -> String? {
         switch kind {
-        case .special(let event as ScanEvent):
-            guard case .planned(let info, let sectors) = event else { return nil }
-            let name = subject.map { PrintableText.of($0) + ": " } ?? ""
-            return "\(name)\(info.width) x \(info.height) pixels, \(sectors) sector\(sectors == 1 ? "" : "s")"
+        case .special(let event):
+            return event.words.map { (subject.map { PrintableText.of($0) + ": " } ?? "") + PrintableText.of($0) }
         case .completed(let task, let node):
             let by = node.isEmpty ? "from an earlier result" : "by \(PrintableText.of(node))"
             return isVerbose ? "Completed: \(PrintableText.of(task)) \(by)" : nil
@@ -91,7 +88,7 @@ struct EventPrinter: Sendable {
             let pause = delay > .zero ? ", trying again in \(DurationText.seconds(delay)) s" : ", trying again"
             return "Retrying: \(PrintableText.of(task))\(ofSubject) failed on \(PrintableText.of(node)) "
                 + "(\(PrintableText.of(reason)))\(pause)"
-        case .special, .failed, .ended:
+        case .failed, .ended:
             return nil
         }
     }
@@ -99,6 +96,23 @@ struct EventPrinter: Sendable {
 
 /// One event as a program reads it.
 struct EventLine: Encodable {
+    private var common: CommonFields
+    /// The fields that only events of one kind of job have.
+    private var special: (any Encodable)?
+
+    init(_ event: JobEvent, subject: String?) {
+        common = CommonFields(event, subject: subject)
+        if case .special(let event) = event.kind { special = event.fields }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try special?.encode(to: encoder)
+        try common.encode(to: encoder)
+    }
+}
+
+/// The fields of events of all kinds of jobs.
+private struct CommonFields: Encodable {
     var event: String
     var number: Int
     var seconds: Double
@@ -107,12 +121,6 @@ struct EventLine: Encodable {
     var node: String?
     var reason: String?
     var delaySeconds: Double?
-    var sector: Int?
-    var sources: Int?
-    var sectors: Int?
-    var width: Int?
-    var height: Int?
-    var missingCoordinates: String?
     var state: String?
     var scheduled: Int?
     var completed: Int?
@@ -126,21 +134,8 @@ struct EventLine: Encodable {
         seconds = event.time.inSeconds
         self.subject = subject
         switch event.kind {
-        case .special(let event as ScanEvent):
-            switch event {
-            case .planned(let info, let sectors):
-                self.event = "planned"
-                width = info.width
-                height = info.height
-                missingCoordinates = info.missingCoordinates
-                self.sectors = sectors
-            case .sectorDone(let sector, let sources):
-                self.event = "sector"
-                self.sector = sector
-                self.sources = sources
-            }
-        case .special:
-            self.event = "other"
+        case .special(let event):
+            self.event = event.name
         case .completed(let task, let node):
             self.event = "completed"
             self.task = task
