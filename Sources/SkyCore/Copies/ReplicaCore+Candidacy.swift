@@ -52,7 +52,7 @@ extension ReplicaCore {
         let rank = hasMore ? 0 : (others.firstIndex(of: own) ?? others.count) + (isLeaving ? others.count : 0)
         guard now - lastContact >= policy.adoptAfter + pause + policy.stagger * rank else { return }
         // The one that asked may have had no copy at all, and be no member either.
-        if !mayVote { askWhetherEnded(available) }
+        if !mayVote, !isLeaving { askInReach(available) }
         ask(for: max(record.promised, highestTerm) + 1)
     }
 
@@ -60,8 +60,7 @@ extension ReplicaCore {
     var mayVote: Bool { record.position != nil && record.set.everyone.contains(own) }
 
     /// Asks the members whether the coordinator has ended, see `ReplicaReply.hasEnded`. Nobody tells that a replica that is no member
-    /// any more, or not yet, and its copy would stay for ever. The members may be others since it was one, and those that it knows
-    /// may know nothing: so some of those that can be reached are asked, too.
+    /// any more, or not yet, and its copy would stay for ever.
     private mutating func askWhetherEnded(_ available: [ReplicaID]) {
         // A node that is about to go keeps what it has.
         guard !isLeaving, now - lastContact >= policy.adoptAfter * 2 + pause else { return }
@@ -70,9 +69,17 @@ extension ReplicaCore {
             return outputs.append(.close(.unneeded))
         }
         mayStandAt = now + policy.adoptAfter * 2
-        let members = record.set.everyone + [primary].compactMap { $0 }
-        let others = available.filter { !members.contains($0) }.shuffled(using: &random).prefix(ReplicaCore.askedLimit)
-        for replica in Set(members + others).subtracting([own]).sorted() { send(.promise(trial), to: replica) }
+        let others = record.set.everyone.filter { $0 != own }
+        for replica in others.isEmpty ? [primary].compactMap({ $0 }) : others { send(.promise(trial), to: replica) }
+        askInReach(available)
+    }
+
+    /// Asks some of those that can be reached and are no members: the members may be others since this replica was one, and those that it
+    /// knows may know nothing.
+    private mutating func askInReach(_ available: [ReplicaID]) {
+        let known = Set(record.set.everyone + [own] + [primary].compactMap { $0 })
+        let others = available.filter { !known.contains($0) }.shuffled(using: &random)
+        for replica in others.prefix(ReplicaCore.askedLimit) { send(.promise(trial), to: replica) }
     }
 
     /// How many that are no members are asked at a time.

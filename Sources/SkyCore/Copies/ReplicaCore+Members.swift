@@ -103,7 +103,7 @@ extension ReplicaCore {
     /// Drops the former members when the new ones have been committed.
     mutating func settle() {
         guard case .primary(var primary) = role, !record.set.former.isEmpty, !primary.isChanging,
-            primary.setNumber <= primary.committed
+            primary.areMembersCommitted
         else { return }
         primary.isChanging = true
         role = .primary(primary)

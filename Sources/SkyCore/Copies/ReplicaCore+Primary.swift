@@ -37,12 +37,22 @@ extension ReplicaCore {
         let number = record.set.committed(reached)
         guard number >= primary.firstNumber, number > primary.committed || primary.stage == .confirming else { return }
         if number > primary.committed { primary.committed = number }
-        let opens = primary.stage == .confirming && number >= head.number
+        let opens = primary.stage == .confirming && number >= head.number && isConfirmed(head.number, primary)
         if opens { primary.stage = .open }
         role = .primary(primary)
         if opens { outputs.append(.open(term: primary.term)) }
         if primary.stage == .open { outputs.append(.committed(primary.committed)) }
         settle()
+    }
+
+    /// Whether so many of the members as decide have this batch, and have said a moment ago that they follow this primary: none of them has
+    /// promised a later term to anybody since (`hasContact`). One that was frozen or cut off while it began counts old answers
+    /// otherwise, and would begin without what another one has done meanwhile.
+    private func isConfirmed(_ number: UInt64, _ primary: Primary<Content>) -> Bool {
+        let fresh = primary.followers.filter {
+            $0.value.acked >= number && now - $0.value.lastAsked < policy.contactTime
+        }
+        return record.set.isQuorum(Set(fresh.keys).union([own]))
     }
 
     mutating func noteHead() {
@@ -172,13 +182,6 @@ extension ReplicaCore {
         guard reply.promised <= primary.term else { return stepDown(.superseded(term: reply.promised)) }
         guard !reply.isAhead else { return rollBack() }
         (follower.call, follower.hasFailed) = (nil, false)
-        // One that was frozen while it began finds answers that are old: another may have taken over since, and this one would begin
-        // without what that one has done.
-        guard primary.stage != .confirming || now - follower.callSent < policy.adoptAfter else {
-            primary.followers[replica] = follower
-            role = .primary(primary)
-            return shipAll()
-        }
         if reply.isGranted, case .following(let before) = follower.phase, reply.position != before {
             follower.noteStored(in: now - follower.callSent)
         }

@@ -167,14 +167,35 @@ struct QuietDecisionTests {
         story.answering = []
         story.step { $0.begin() }
         story.step { $0.tick(available: [left, right]) }
-        story.seconds += 4
+        story.seconds += 2.9
         var late = story
         story.answerLate(left)
         #expect(stage(story) == .open)
-        late.seconds += 2
+        late.seconds += 0.2
         late.answerLate(left)
         #expect(stage(late) == .confirming && late.unanswered[left] != nil, "it is asked once more")
         late.answerLate(left)
         #expect(stage(late) == .open)
+    }
+
+    @Test func `a primary that was cut off while it began counts no old answers`() {
+        let (third, fourth) = (ReplicaID(rawValue: 4), ReplicaID(rawValue: 5))
+        func stage(_ story: PrimaryStory) -> Primary<SimulatedContent>.Stage? {
+            guard case .primary(let primary) = story.core.role else { return nil }
+            return primary.stage
+        }
+        var story = PrimaryStory(own, [left, right, third, fourth], at: start)
+        story.answering = [left]
+        story.step { $0.begin() }
+        story.wait(until: 1, available: [left])
+        // Left has what there is, and then this one hears nobody: the others may have another primary.
+        story.answering = []
+        story.wait(until: 10, available: [])
+        story.answering = [right]
+        story.wait(until: 11.5, available: [right])
+        #expect(stage(story) == .confirming, "two of five have said so lately")
+        story.answering = [left, right]
+        story.wait(until: 13, available: [left, right])
+        #expect(stage(story) == .open)
     }
 }

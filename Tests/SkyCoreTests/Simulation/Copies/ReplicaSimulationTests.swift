@@ -141,10 +141,15 @@ extension SimulatedReplicas {
 extension SimulatedReplicas {
     /// Whether a journal's members are no majority without those whose disks are lost or full: somebody has to make room.
     private var waitsForRoom: Bool {
-        // One that waits for a majority to begin may wait for room, too.
-        let primary = hosts.first { $0.process?.isOpen == true } ?? hosts.first { $0.process?.core.isPrimary == true }
-        guard let set = primary?.disk.record.set else { return false }
-        let usable = set.everyone.filter { replica in host(of: replica).map { !hosts[$0].isShort } ?? false }
+        // One that waits for a majority to begin may wait for room, too: but only for that of a whole copy.
+        let open = hosts.first { $0.process?.isOpen == true }
+        guard let set = (open ?? hosts.first { $0.process?.core.isPrimary == true })?.disk.record.set else {
+            return false
+        }
+        let usable = set.everyone.filter { replica in
+            host(of: replica).map { !hosts[$0].isShort || open == nil && hosts[$0].disk.record.position != nil }
+                ?? false
+        }
         return !set.isQuorum(Set(usable))
     }
 
