@@ -4,7 +4,7 @@ import NIOCore
 @testable import SkyNode
 @testable import Transport
 
-/// A job as a client of the HTTP interface submits it: JSON, with hostile values in the fields that there are. The options of
+/// A job as people and programs write it: JSON, with hostile values in the fields that there are. The options of
 /// a scan have a target of their own (`OptionsTarget`).
 enum BodyTarget: FuzzTarget {
     static let name = "body"
@@ -30,11 +30,8 @@ enum BodyTarget: FuzzTarget {
     }
 
     static func take(_ bytes: [UInt8]) {
-        let body: JobBody
         do {
-            body = try JobBody(ByteBuffer(bytes: bytes))
-            let submission = try body.submission()
-            try submission.validate()
+            let submission = try Submission(json: ByteBuffer(bytes: bytes))
             // It is stored as it is, and read again at a start.
             let stored = try JournalText.encode(submission.request)
             let read = try JournalText.decode(JobRequest.self, stored)

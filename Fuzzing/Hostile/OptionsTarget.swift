@@ -1,5 +1,4 @@
-/// The options of a scan in a job that a client of the HTTP interface submits. They are read by the command line's own parser,
-/// which takes a thousand times as long as the rest of the body, so they have a target of their own.
+/// The options of a scan in a job in JSON.
 enum OptionsTarget: FuzzTarget {
     static let name = "options"
     static let limit = RunLimit.brief

@@ -1,3 +1,4 @@
+import Base
 import Foundation
 import NIOCore
 
@@ -13,9 +14,15 @@ enum JSONValue: Decodable, Hashable {
     /// How many levels of values within values are read; a job has two.
     private static let depthLimit = 16
 
-    /// - Throws: an error where the bytes are not JSON, or nested too deeply.
-    init(_ buffer: ByteBuffer) throws {
-        self = try JSONDecoder().decode(JSONValue.self, from: Data(buffer.readableBytesView))
+    /// - Throws: `.badInput` where the bytes are not JSON, or nested too deeply.
+    init(_ buffer: ByteBuffer) throws(SkyError) {
+        do {
+            self = try JSONDecoder().decode(JSONValue.self, from: Data(buffer.readableBytesView))
+        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+            throw SkyError(.badInput, "the job is not JSON")
+        } catch {
+            throw SkyError(.badInput, "the job holds values that cannot be read")
+        }
     }
 
     init(from decoder: any Decoder) throws {
@@ -43,5 +50,14 @@ enum JSONValue: Decodable, Hashable {
     var whole: Int? {
         guard case .number(let number) = self, number.rounded() == number else { return nil }
         return Int(exactly: number)
+    }
+
+    /// A number or a text as the command line has it; `nil` for anything else.
+    var written: String? {
+        switch self {
+        case .text(let text): text
+        case .number(let number): whole.map { "\($0)" } ?? "\(number)"
+        case .null, .flag, .list, .object: nil
+        }
     }
 }

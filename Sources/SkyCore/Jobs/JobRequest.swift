@@ -36,6 +36,7 @@ package struct JobRequest: Codable, Sendable {
 
     package init(_ kind: Kind) {
         self.kind = kind
+        if let limit = kind.request.taskTimeLimit { taskTimeLimit = limit }
     }
 
     /// The name that people see: the image, or what is simulated.

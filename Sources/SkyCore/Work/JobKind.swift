@@ -41,6 +41,8 @@ package protocol KindRequest: Codable, Sendable {
     func validate() throws(SkyError)
     /// Adjusts the options that were asked for to the needs of the kind.
     func scheduling(_ options: JobOptions) -> JobOptions
+    /// The longest time of one attempt, where nobody says anything else; `nil` for the usual one.
+    var taskTimeLimit: Duration? { get }
     /// Which tasks the job has, in which phases.
     func plan() -> any JobPlan
     /// Tells the request that no results of earlier jobs are kept here, so that the results of this job need no keys.
@@ -51,6 +53,8 @@ package protocol KindRequest: Codable, Sendable {
 
 extension KindRequest {
     package func scheduling(_ options: JobOptions) -> JobOptions { options }
+
+    package var taskTimeLimit: Duration? { nil }
 
     package mutating func goWithoutCache() {}
 

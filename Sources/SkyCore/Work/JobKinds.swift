@@ -12,6 +12,8 @@ package struct JobKinds: Sendable {
     private var results: [String: Make<any KindResult>] = [:]
     private var events: [String: Make<any KindEvent>] = [:]
     private var pages: [String: any ResultsPage.Type] = [:]
+    /// The kinds of jobs that are asked for in JSON, in the order in which they are listed.
+    private var written: [any JSONRequest.Type] = []
     /// The methods by which clients of earlier versions fetch the results of jobs.
     private var methods: [Method] = []
     private var tools: [any NodeTool.Type] = []
@@ -21,6 +23,9 @@ package struct JobKinds: Sendable {
     private mutating func add(_ kinds: [any JobKind.Type]) {
         for kind in kinds {
             add(request: kind.request)
+            if let type = kind.request as? any JSONRequest.Type, !written.contains(where: { $0.word == type.word }) {
+                written.append(type)
+            }
             for type in kind.work { add(work: type) }
             for type in kind.results { add(result: type) }
             for type in kind.events { add(event: type) }
@@ -74,6 +79,14 @@ package struct JobKinds: Sendable {
 
     /// The methods by which clients of earlier versions fetch the results of jobs of the installed kinds.
     static var methods: [Method] { known.methods }
+
+    private static var allWritten: [any JSONRequest.Type] { known.written + added.withLockedValue { $0.written } }
+
+    /// The words for the kinds of jobs that are asked for in JSON.
+    package static var words: [String] { allWritten.map { $0.word } }
+
+    /// The request of the kind that has this word in JSON; `nil` where none has.
+    static func request(called word: String) -> (any JSONRequest.Type)? { allWritten.first { $0.word == word } }
 
     /// The page of results of this name; `nil` where no kind has it.
     static func page(named name: String) -> (any ResultsPage.Type)? {

@@ -34,3 +34,22 @@ package struct SimulateRequest: Codable, Sendable {
         }
     }
 }
+
+extension SimulateRequest: JSONRequest {
+    package static var word: String { name }
+
+    package static var fields: [RequestField] {
+        [
+            RequestField("tasks", .whole(1...taskLimit), "how many; 20 where nothing is said"),
+            RequestField("seconds", .number(0...86_400), "how long each of them takes; 1 where nothing is said"),
+        ]
+    }
+
+    package init(_ form: RequestForm) {
+        let milliseconds = Int64(((form.number("seconds") ?? 1) * 1000).rounded())
+        self.init(tasks: form.whole("tasks") ?? 20, duration: .milliseconds(milliseconds))
+    }
+
+    /// An attempt may take twice as long as is planned.
+    package var taskTimeLimit: Duration? { min(max(.seconds(600), duration * 2), JobRequest.longestTimeLimit) }
+}

@@ -8,7 +8,7 @@ import Transport
 /// `skynode jobs`: what the coordinators of a cluster have been given to do.
 struct JobsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "jobs", abstract: "List, follow, cancel and fetch jobs.",
+        commandName: "jobs", abstract: "List, follow, cancel, fetch and submit jobs.",
         discussion: """
             Jobs belong to the node they were submitted to and are kept there, with their results, until they are deleted \
             or old. Where there are three nodes or more, two others keep copies and take the jobs over when that node is \
@@ -25,7 +25,7 @@ struct JobsCommand: AsyncParsableCommand {
             """,
         subcommands: [
             JobsListCommand.self, JobsShowCommand.self, JobsWhyCommand.self, JobsWatchCommand.self,
-            JobsResultsCommand.self,
+            JobsResultsCommand.self, JobsSubmitCommand.self,
             JobsCancelCommand.self, JobsDeleteCommand.self, JobsStorageCommand.self, JobsUnprotectCommand.self,
             JobsAdoptCommand.self,
         ], defaultSubcommand: JobsListCommand.self)
@@ -382,7 +382,7 @@ struct JobsResultsCommand: AsyncParsableCommand {
             let name = request.image.path
             let catalogue = try await results.catalogue(of: name, content: nil)
             let preview = try await results.preview()
-            let stem = place.folder + "/" + ImagePath.stem(of: request.image)
+            let stem = place.folder + "/" + request.image.stem
             let files =
                 place.isFile
                 ? [] : place.formats.map(ResultFile.catalogue) + (preview == nil ? [] : ResultFile.pictures)

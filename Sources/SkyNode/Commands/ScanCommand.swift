@@ -59,7 +59,7 @@ struct ScanCommand: AsyncParsableCommand {
         if options.job.detach {
             output.removeFolderIfUnused()
             let submissions = plan.items.map { Submission($0.request) }
-            try await JobHandover.detach(submissions, cluster, output: options.output.output)
+            try await JobHandover.detach(submissions, cluster.destination, output: options.output.output)
             if !plan.refusals.isEmpty { throw CommandFailure(.usage) }
             return
         }

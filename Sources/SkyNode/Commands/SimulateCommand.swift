@@ -61,14 +61,12 @@ struct SimulateCommand: AsyncParsableCommand {
         simulation.crashEvery = crashEvery
         if !poison.isEmpty { simulation.poison = Dictionary(poison.map { ($0.task, $0.kind) }) { $1 } }
         var job = JobRequest(.simulate(simulation))
-        job.taskTimeLimit = max(.seconds(600), duration.duration * 2)
-        job.taskTimeLimit = min(job.taskTimeLimit, JobRequest.longestTimeLimit)
         flags.apply(to: &job)
         try job.validate()
         try submission.check(cluster)
         let request = Submission(job, token: submission.token)
         if let rounds { return try await repeated(request, rounds) }
-        if submission.detach { return try await JobHandover.detach([request], cluster) }
+        if submission.detach { return try await JobHandover.detach([request], cluster.destination) }
 
         let (format, isVerbose) = (cluster.format, verbose)
         let report = try await Interrupts.during(connection: cluster.connection()) { interrupts in

@@ -111,7 +111,7 @@ struct API: Sendable {
         case .job(let id):
             return .json(JobLine(try await parts.coordinator.listing(id), try await parts.coordinator.details(id)))
         case .submit:
-            let submission = try JobBody(body ?? ByteBuffer()).submission()
+            let submission = try Submission(json: body ?? ByteBuffer())
             let id: JobID
             do {
                 id = try await parts.coordinator.submit(submission)
@@ -204,9 +204,9 @@ struct API: Sendable {
             throw APIFailure(.unsupportedMediaType, "a job is sent as application/json")
         }
         do {
-            return try await request.body.collect(upTo: JobBody.sizeLimit)
+            return try await request.body.collect(upTo: Submission.jsonLimit)
         } catch is NIOTooManyBytesError {
-            throw APIFailure(.contentTooLarge, "a job has at most \(JobBody.sizeLimit) bytes")
+            throw APIFailure(.contentTooLarge, "a job has at most \(Submission.jsonLimit) bytes")
         } catch {
             throw APIFailure(.badRequest, "the job did not come whole")
         }

@@ -50,10 +50,9 @@ struct ClusterOptions: ParsableArguments {
     var patience: DurationArgument { choice.patience }
     var format: OutputFormat { display.format }
 
-    /// The options by which another command reaches the same node. How nodes are found is said only where none is named.
+    /// The options by which another command reaches the same node.
     func connection(environment: [String: String] = ProcessInfo.processInfo.environment) -> [String] {
-        let searches = NodePlace.find(option: node, environment: environment) == nil
-        return (node.map { ["--node", $0] } ?? []) + network.security.words + (searches ? network.searchWords : [])
+        network.connection(to: node, environment: environment)
     }
 
     /// Whether the command is to end where no other node is reached. `--alone` on the command line outweighs the variable.
@@ -86,5 +85,15 @@ struct ClusterOptions: ParsableArguments {
             let address = try AddressArgument.parse(node, option: "--node", allowsPortZero: false)
             try network.security.checkReach(address, option: "--node")
         }
+    }
+}
+
+extension NetworkOptions {
+    /// The options by which another command reaches the same node. How nodes are found is said only where none is named.
+    func connection(
+        to node: String?, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String] {
+        let searches = NodePlace.find(option: node, environment: environment) == nil
+        return (node.map { ["--node", $0] } ?? []) + security.words + (searches ? searchWords : [])
     }
 }

@@ -48,14 +48,24 @@ enum JobHandover {
         init(_ job: JobID, _ paused: String?) { (self.job, self.paused) = ("\(job)", paused) }
     }
 
+    /// The node that gets the jobs, and how the command prints.
+    struct Destination {
+        var node: String?
+        var network: NetworkOptions
+        var log: LogOptions
+        /// How long it is waited for a node that is lost.
+        var patience: Duration
+        var format: OutputFormat
+    }
+
     /// Submits jobs and prints the id of each, in order, when it is stored. On a terminal it also prints how to go on.
     ///
     /// - Parameter output: where the results of scans are to be written; `nil` for other jobs.
     /// - Throws: `CommandFailure` where no node runs that could keep the jobs.
-    static func detach(_ submissions: [Submission], _ cluster: ClusterOptions, output: String? = nil) async throws {
+    static func detach(_ submissions: [Submission], _ cluster: Destination, output: String? = nil) async throws {
         // A node that is lost or slow meanwhile may have stored a job: only asking again tells.
         try await ClusterSession.client(
-            node: cluster.node, network: cluster.network, log: cluster.log, patience: cluster.patience.duration
+            node: cluster.node, network: cluster.network, log: cluster.log, patience: cluster.patience
         ) { coordinator in
             var jobs: [JobID] = []
             var reported: Set<String> = []
@@ -71,7 +81,15 @@ enum JobHandover {
                 }
             }
             guard cluster.format == .text, Console.errorIsTerminal else { return }
-            DetachHint(jobs, connection: cluster.connection(), output: output).lines.forEach(Console.error)
+            DetachHint(jobs, connection: cluster.network.connection(to: cluster.node), output: output).lines.forEach(
+                Console.error)
         }
+    }
+}
+
+extension ClusterOptions {
+    var destination: JobHandover.Destination {
+        JobHandover.Destination(
+            node: node, network: network, log: log, patience: patience.duration, format: format)
     }
 }

@@ -27,6 +27,31 @@ import Testing
         }
     }
 
+    @Test func `jobs that are written as JSON are submitted all or none`() async throws {
+        try await RunningCluster.with(1, slots: 2) { cluster in
+            let node = cluster.addresses[0]
+            let folder = cluster.state.path
+            func put(_ text: String, _ name: String) throws -> String {
+                try text.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+                return "\(folder)/\(name)"
+            }
+            let good = try put(#"{"kind": "simulate", "tasks": 7, "seconds": 0}"#, "good.json")
+            let bad = try put(#"{"kind": "simulate", "tasks": 0}"#, "bad.json")
+            let refused = try await Skynode.run("jobs", "submit", good, bad, "--node", node)
+            #expect(refused.status == 2 && refused.output.isEmpty)
+            #expect(refused.errors == ["skynode: \(bad): `tasks` must lie between 1 and 10000000"])
+            #expect(try await Skynode.run("jobs", "--node", node, "--format", "json").output.isEmpty)
+            let done = try await Skynode.shell(#""$0" jobs submit - "# + "\(good) --node \(node) < \(good)")
+            #expect(done.status == 0 && done.output.count == 2, "\(done.errors)")
+            for job in done.output {
+                let watched = try await Skynode.run("jobs", "watch", job, "--node", node, "--format", "json")
+                #expect(EventLine.end(of: watched.output)?.completed == 7)
+            }
+            let missing = try await Skynode.run("jobs", "submit", "--node", node)
+            #expect(missing.status == 2 && missing.errors[0].contains("name a file with a job"))
+        }
+    }
+
     @Test func `a job for a node that is not there says so, and keeps no other job waiting`() async throws {
         try await RunningCluster.with(1, slots: 2) { cluster in
             let node = ["--node", cluster.addresses[0]]

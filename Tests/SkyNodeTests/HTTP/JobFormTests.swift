@@ -7,11 +7,11 @@ import Testing
 @testable import Sky
 @testable import SkyNode
 
-/// The bodies that clients send, and the errors for those that are not jobs.
-struct JobBodyTests {
-    private func submission(_ text: String) throws -> Submission { try JobBody(ByteBuffer(string: text)).submission() }
+/// Jobs in JSON, and the complaints about what is none.
+struct JobFormTests {
+    private func submission(_ text: String) throws -> Submission { try Submission(json: ByteBuffer(string: text)) }
 
-    @Test func `a body's fields become the job's request`() throws {
+    @Test func `the fields become the job's request`() throws {
         guard
             let request = try submission(#"{"kind":"simulate","tasks":3,"seconds":0.25}"#).request.kind.rehearsal
         else {
@@ -55,23 +55,23 @@ struct JobBodyTests {
         (#"{"mask":"hdu:-1"}"#, "a number from 0 to 9999"), (#"{"mask":"/a\u0000b"}"#, "no zero byte"),
     ])
     func `an impossible layer is refused with the option's name`(options: String, words: String) throws {
-        let error = try #require(throws: APIFailure.self) {
+        let error = try #require(throws: SkyError.self) {
             _ = try submission(#"{"kind":"scan","path":"/d/a.fits","options":\#(options)}"#)
         }
-        #expect("\(error)".contains(words), "\(error)")
+        #expect(error.message.contains(words), "\(error)")
     }
 
     @Test func `planes and colours of one file have separate results`() {
         func stem(_ layer: ImageLayer?) -> String {
-            ImagePath.stem(of: ImageReference(path: "/d/photo.fits.fz", hdu: nil, layer: layer))
+            ImageReference(path: "/d/photo.fits.fz", hdu: nil, layer: layer).stem
         }
         #expect(stem(nil) == "photo" && stem(ImageLayer(plane: 2)) == "photo-plane2")
         #expect(stem(ImageLayer(plane: 2, bayer: BayerGrid(.rggb, .blue))) == "photo-plane2-B")
     }
 
     @Test(arguments: [
-        ("", "the body is not JSON"), ("{", "the body is not JSON"), ("\u{0}", "the body is not JSON"),
-        ("{\"kind\":\"simulate\"}x", "the body is not JSON"),
+        ("", "the job is not JSON"), ("{", "the job is not JSON"), ("\u{0}", "the job is not JSON"),
+        ("{\"kind\":\"simulate\"}x", "the job is not JSON"),
         ("[]", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
         ("null", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
         ("3", #"a job is an object of JSON, as {"kind": "simulate", "tasks": 20}"#),
@@ -83,12 +83,15 @@ struct JobBodyTests {
             #"{"kind":"scan","path":"/a.fits","options":{"columns":"@/etc/passwd"}}"#,
             "`options`: --columns: files cannot be named here"
         ),
-        ("{}", "`kind` is missing: simulate or scan"), (#"{"kind":null}"#, "`kind` is missing: simulate or scan"),
-        (#"{"kind":"cook"}"#, "`kind` must be simulate or scan, not cook"),
-        (#"{"kind":"a\nb"}"#, "`kind` must be simulate or scan, not a b"),
         (#"{"kind":3}"#, "`kind` must be text in quotes"),
-        (#"{"kind":"simulate","colour":"red"}"#, "there is no `colour` in a job"),
-        (#"{"kind":"simulate","\u001b[31m":1}"#, "there is no `?[31m` in a job"),
+        (
+            #"{"kind":"simulate","colour":"red"}"#,
+            "there is no `colour` in a simulate job: it has kind, tasks, seconds, priority, retries, token"
+        ),
+        (
+            #"{"kind":"simulate","\u001b[31m":1}"#,
+            "there is no `?[31m` in a simulate job: it has kind, tasks, seconds, priority, retries, token"
+        ),
         (#"{"kind":"simulate","tasks":1.5}"#, "`tasks` must be a whole number"),
         (#"{"kind":"simulate","tasks":"3"}"#, "`tasks` must be a whole number"),
         (#"{"kind":"simulate","tasks":true}"#, "`tasks` must be a whole number"),
@@ -111,9 +114,18 @@ struct JobBodyTests {
             #"{"kind":"simulate","token":"a\u009bb"}"#,
             "a token has 1 to 200 bytes, and no line breaks or control characters"
         ),
-        (#"{"kind":"simulate","path":"/a"}"#, "`path`, `hdu` and `options` are a scan's"),
-        (#"{"kind":"simulate","hdu":1}"#, "`path`, `hdu` and `options` are a scan's"),
-        (#"{"kind":"simulate","options":{}}"#, "`path`, `hdu` and `options` are a scan's"),
+        (
+            #"{"kind":"simulate","path":"/a"}"#,
+            "there is no `path` in a simulate job: it has kind, tasks, seconds, priority, retries, token"
+        ),
+        (
+            #"{"kind":"simulate","hdu":1}"#,
+            "there is no `hdu` in a simulate job: it has kind, tasks, seconds, priority, retries, token"
+        ),
+        (
+            #"{"kind":"simulate","options":{}}"#,
+            "there is no `options` in a simulate job: it has kind, tasks, seconds, priority, retries, token"
+        ),
         (#"{"kind":"scan"}"#, "`path` is missing: the absolute path of an image, as a node knows it"),
         (#"{"kind":"scan","path":7}"#, "`path` must be text in quotes"),
         (#"{"kind":"scan","path":""}"#, "`path` must be absolute: it begins with /, and is the path on the nodes"),
@@ -122,8 +134,14 @@ struct JobBodyTests {
             "`path` must be absolute: it begins with /, and is the path on the nodes"
         ),
         (#"{"kind":"scan","path":"/a\u0000b"}"#, "`path` must have 4095 bytes at most, and no zero byte"),
-        (#"{"kind":"scan","path":"/a","tasks":3}"#, "`tasks` and `seconds` are a simulation's"),
-        (#"{"kind":"scan","path":"/a","seconds":3}"#, "`tasks` and `seconds` are a simulation's"),
+        (
+            #"{"kind":"scan","path":"/a","tasks":3}"#,
+            "there is no `tasks` in a scan job: it has kind, path, hdu, options, priority, retries, token"
+        ),
+        (
+            #"{"kind":"scan","path":"/a","seconds":3}"#,
+            "there is no `seconds` in a scan job: it has kind, path, hdu, options, priority, retries, token"
+        ),
         (#"{"kind":"scan","path":"/a","hdu":-1}"#, "`hdu` must lie between 0 and 9999"),
         (#"{"kind":"scan","path":"/a","hdu":"SCI"}"#, "`hdu` must be a whole number"),
         (#"{"kind":"scan","path":"/a","hdu":1,"options":{"hdu":2}}"#, "give `hdu` or `options.hdu`, not both"),
@@ -146,16 +164,13 @@ struct JobBodyTests {
             "`options.min-area` must be a whole number, not \"1.5\""
         ),
     ])
-    func `a bad body is refused with the name of the wrong field`(text: String, message: String) throws {
-        let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
-        #expect(failure.status == .badRequest)
-        #expect(failure.message == message)
+    func `a bad job is refused with the name of the wrong field`(text: String, message: String) throws {
+        let failure = try #require(#expect(throws: SkyError.self) { try submission(text) })
+        #expect(failure.kind == .badInput && failure.message == message)
     }
 
     @Test func `the document has each option that goes by itself, with the values that it takes`() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../docs/openapi.yaml").standardized
-        let text = try String(contentsOf: file, encoding: .utf8)
+        let text = try document()
         let indent = String(repeating: " ", count: 12)
         let lines = ScanKeys.schemas.map { indent + $0 + "\n" }.joined()
         #expect(text.contains(lines), "docs/openapi.yaml should have\n\(lines)")
@@ -164,7 +179,7 @@ struct JobBodyTests {
     @Test(arguments: ["help", "version", "Threshold", "output", "", "-threshold", "a b", "preset=x", "cluster-key"])
     func `unknown options of a scan are refused by name`(name: String) throws {
         let text = #"{"kind":"scan","path":"/a","options":{"\#(name)":"/etc/passwd"}}"#
-        let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
+        let failure = try #require(#expect(throws: SkyError.self) { try submission(text) })
         #expect(failure.message.hasPrefix("`options`: there is no `\(name)`"), "\(failure.message)")
     }
 
@@ -175,14 +190,14 @@ struct JobBodyTests {
     ])
     func `bad values of options are refused in one line`(options: String) throws {
         let text = #"{"kind":"scan","path":"/a","options":\#(options)}"#
-        let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
-        #expect(failure.status == .badRequest && failure.message.hasPrefix("`options"), "\(failure.message)")
+        let failure = try #require(#expect(throws: SkyError.self) { try submission(text) })
+        #expect(failure.kind == .badInput && failure.message.hasPrefix("`options"), "\(failure.message)")
         #expect(!failure.message.contains("\n"))
     }
 
     @Test func `null counts as absent, and a whole number may have a decimal point`() throws {
         let job = try submission(
-            #"{"kind":"simulate","tasks":5.0,"seconds":null,"path":null,"options":null,"token":null,"retries":null}"#)
+            #"{"kind":"simulate","tasks":5.0,"seconds":null,"token":null,"retries":null}"#)
         guard let request = job.request.kind.rehearsal else {
             Issue.record("no simulation")
             return
@@ -190,14 +205,44 @@ struct JobBodyTests {
         #expect(request.tasks == 5 && request.duration == .seconds(1) && job.token == nil)
     }
 
-    @Test func `deeply nested bodies are refused with a short message`() throws {
+    @Test func `the document has the fields of each kind`() throws {
+        let text = try document()
+        let indent = String(repeating: " ", count: 8)
+        for fields in [SimulateRequest.fields, SkyRequest.fields, Submission.fields] {
+            for line in fields.compactMap(\.schema) { #expect(text.contains(indent + line + "\n"), "\(line)") }
+        }
+        #expect(JobKinds.words.prefix(2) == ["simulate", "scan"])
+    }
+
+    private func document() throws -> String {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../docs/openapi.yaml").standardized
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    @Test(arguments: [
+        ("{}", "`kind` is missing: simulate or scan", ""),
+        (#"{"kind":null}"#, "`kind` is missing: simulate or scan", ""),
+        (#"{"kind":"cook"}"#, "`kind` must be simulate or scan", ", not cook"),
+        (#"{"kind":"a\nb"}"#, "`kind` must be simulate or scan", ", not a b"),
+        (#"{"kind":"sky"}"#, "`kind` must be simulate or scan", ", not sky"),
+    ])
+    func `a job without a kind that there is, is refused with those that there are`(
+        text: String, start: String, end: String
+    ) throws {
+        // Another test of the same process may have added kinds.
+        let message = try #require(#expect(throws: SkyError.self) { try submission(text) }).message
+        #expect(message.hasPrefix(start) && message.hasSuffix(end), "\(message)")
+    }
+
+    @Test func `deeply nested jobs are refused with a short message`() throws {
         for text in [
             String(repeating: "[", count: 60_000), String(repeating: #"{"a":"#, count: 10_000),
             #"{"kind":"scan","path":"/a","options":"# + String(repeating: "[", count: 100)
                 + String(repeating: "]", count: 100) + "}",
         ] {
-            let failure = APIFailure(try #require(#expect(throws: (any Error).self) { try submission(text) }))
-            #expect(failure.status == .badRequest && failure.message.utf8.count < 200)
+            let failure = try #require(#expect(throws: SkyError.self) { try submission(text) })
+            #expect(failure.kind == .badInput && failure.message.utf8.count < 200)
         }
     }
 }

@@ -139,7 +139,9 @@ struct ScanOptionsTests {
             options.files(of: folder.file("a.fits"))
                 == [ImagePath.resolved(folder.file("a.weight.fits"))].compactMap(\.self))
         #expect(options.files(of: folder.file("b.fits")).isEmpty, "it is not there")
-        #expect(CompanionOptions.stem("night/a.fits.gz") == "night/a" && CompanionOptions.stem("a.fits") == "a")
+        #expect(
+            ImageName.companion("%", of: "night/a.fits.gz") == "night/a"
+                && ImageName.companion("%.w", of: "a.fits") == "a.w")
     }
 
     @Test func `--detect names another image to find sources on`() throws {

@@ -84,12 +84,12 @@ struct ImageListTests {
         ("x.fits.fits", "x.fits"), ("/", "image"), ("a.fits/", "a"),
     ])
     func `results are named after their image`(path: String, stem: String) {
-        #expect(ImagePath.stem(path) == stem)
+        #expect(ImageName.stem(path) == stem)
     }
 
     @Test func `the planes and colours of one image have separate names`() {
         func stem(_ layer: ImageLayer) -> String {
-            ImagePath.stem(of: ImageReference(path: "/d/a.fits", hdu: nil, layer: layer))
+            ImageReference(path: "/d/a.fits", hdu: nil, layer: layer).stem
         }
         #expect(stem(ImageLayer()) == "a" && stem(ImageLayer(plane: 2)) == "a-plane2")
         #expect(stem(ImageLayer(plane: 2, bayer: BayerGrid(.rggb, .greenOfRed))) == "a-plane2-G1")

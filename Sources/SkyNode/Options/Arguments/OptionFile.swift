@@ -18,12 +18,24 @@ enum OptionFile {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw SkyError(.badInput, "\(name): not a file")
         }
+        return try contents(of: descriptor, name, limit)
+    }
+
+    /// What comes by standard input.
+    static func standardInput(limit: Int) throws(SkyError) -> [UInt8] {
+        try contents(of: STDIN_FILENO, "standard input", limit)
+    }
+
+    private static func contents(of descriptor: Int32, _ name: String, _ limit: Int) throws(SkyError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count <= limit {
             let count = limit + 1 - bytes.count
+            var found = 0
             let part = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-                filled = max(0, read(descriptor, buffer.baseAddress, count))
+                repeat { found = read(descriptor, buffer.baseAddress, count) } while found < 0 && errno == EINTR
+                filled = max(0, found)
             }
+            guard found >= 0 else { throw SkyError(.badInput, "\(name): \(String(cString: strerror(errno)))") }
             if part.isEmpty { return bytes }
             bytes += part
         }

@@ -61,12 +61,12 @@ struct CompanionOptions: ParsableArguments {
     func files(of image: String) -> [String] {
         [weight, rms, variance, mask].compactMap { text in
             guard let text, !text.hasPrefix("hdu:"), !["auto", "none"].contains(text) else { return nil }
-            return ImagePath.resolved(text.replacing("%", with: CompanionOptions.stem(image)))
+            return ImagePath.resolved(ImageName.companion(text, of: image))
         }
     }
 
     private static func place(_ text: String, of image: String) throws -> Companions.Image {
-        var (path, hdu) = (text.replacing("%", with: stem(image)), Int?.none)
+        var (path, hdu) = (ImageName.companion(text, of: image), Int?.none)
         if text.hasPrefix("hdu:") {
             guard let number = Int(text.dropFirst(4)), (0..<10_000).contains(number) else {
                 throw CommandFailure(.usage, "\(PrintableText.of(text)): after hdu: comes a number from 0")
@@ -74,10 +74,5 @@ struct CompanionOptions: ParsableArguments {
             (path, hdu) = (image, number)
         }
         return Companions.Image(path: try ImagePath.checked(path), hdu: hdu)
-    }
-
-    static func stem(_ image: String) -> String {
-        let folder = image.lastIndex(of: "/").map { String(image[...$0]) } ?? ""
-        return folder + ImagePath.stem(image)
     }
 }

@@ -76,7 +76,7 @@ struct ScanPlan: Sendable {
             request.purpose = purpose
             self.reference = ScanItem(
                 name: reference.name, path: reference.image.path, request: try ScanPlan.job(request, options),
-                stem: settings.output.folder + "/" + ImagePath.stem(reference.name))
+                stem: settings.output.folder + "/" + ImageName.stem(reference.name))
         } else {
             self.reference = nil
         }
@@ -118,7 +118,7 @@ struct ScanPlan: Sendable {
             image.layer = layer.isPlain ? nil : layer
             let job = try ScanPlan.job(request(image), options)
             let colour = layer.bayer?.colour.rawValue
-            let name = uniqueName(ImagePath.stem(source.name) + (colour.map { "-" + $0 } ?? ""))
+            let name = uniqueName(ImageName.stem(source.name) + (colour.map { "-" + $0 } ?? ""))
             items.append(
                 ScanItem(
                     name: source.name + (colour.map { "[\($0)]" } ?? ""), path: image.path, request: job,

@@ -1,7 +1,9 @@
+import Base
 import Cryptography
 import Distributed
 import Fixtures
 import Foundation
+import NIOCore
 import Testing
 import Transport
 
@@ -63,6 +65,38 @@ import Transport
                 _ = try await remote.results(ResultsRequest(job: job, page: "nothing"))
             }
             #expect(error?.kind == .noSuchMethod)
+        }
+    }
+
+    @Test func `the new kind is asked for in JSON, and says what it did in words and in JSON`() async throws {
+        let request = request(["one", "two"])
+        let text = #"{"kind": "checksum", "paths": ["\#(request.paths[0])", "\#(request.paths[1])"], "priority": 3}"#
+        let submission = try Submission(json: ByteBuffer(string: text))
+        #expect(submission.request.options.priority == 3)
+        try await NodesInProcess.run([1, 1]) { nodes in
+            let job = try await nodes[0].coordinator.submit(submission)
+            let (_, events) = try await NodesInProcess.report(of: job, at: nodes[0].coordinator)
+            let special = events.compactMap { if case .special(let event) = $0.kind { event } else { nil } }
+            let digests = ["one", "two"].map { HexText.of(Self.digest($0)) }
+            #expect(
+                Set(special.compactMap(\.words)) == Set(zip(digests, request.paths).map { "\($0)  \($1)" }))
+            let fields = try special.map { String(decoding: try JSONEncoder().encode($0.fields), as: UTF8.self) }
+            #expect(
+                fields.contains { $0.contains(#""sha256":"\#(digests[1])""#) }
+                    && special.allSatisfy { $0.name == "checksum" })
+        }
+        for (text, words) in [
+            (#"{"kind": "checksum"}"#, "`paths` is missing: the absolute paths of files"),
+            (#"{"kind": "checksum", "paths": "/a"}"#, "`paths` must be a list of texts in quotes"),
+            (#"{"kind": "checksum", "paths": [1]}"#, "`paths` must be a list of texts in quotes"),
+            (#"{"kind": "checksum", "paths": []}"#, "a job has 1 to 100000 files"),
+            (
+                #"{"kind": "checksum", "path": "/a"}"#,
+                "there is no `path` in a checksum job: it has kind, paths, priority, retries, token"
+            ),
+        ] {
+            let error = #expect(throws: SkyError.self) { try Submission(json: ByteBuffer(string: text)) }
+            #expect(error?.message == words)
         }
     }
 

@@ -33,7 +33,7 @@ struct ChecksumPlan: JobPlan {
             return PlanStep(abort: SkyError(.failed, "a node answered another question than it was asked"))
         }
         digests[task] = digest
-        return PlanStep()
+        return PlanStep(events: [.special(ChecksumEvent.checksummed(path: request.paths[task], HexText.of(digest)))])
     }
 
     mutating func failed(_ task: Int, _ reason: String, isBadInput: Bool) -> PlanStep { PlanStep() }

@@ -31,3 +31,14 @@ struct ChecksumRequest: KindRequest {
 
     func plan() -> any JobPlan { ChecksumPlan(request: self) }
 }
+
+/// As people and programs ask for it: `{"kind": "checksum", "paths": ["/data/m13.fits"]}`.
+extension ChecksumRequest: JSONRequest {
+    static var word: String { name }
+
+    static var fields: [RequestField] {
+        [RequestField("paths", .texts, "the absolute paths of files", isRequired: true)]
+    }
+
+    init(_ form: RequestForm) { self.init(paths: form.texts("paths") ?? []) }
+}

@@ -49,3 +49,22 @@ enum ChecksumResult: KindResult {
 
     static var cases: [String] { ["checksummed"] }
 }
+
+/// What those who watch such a job hear, beside what they hear of every job.
+enum ChecksumEvent: KindEvent {
+    case checksummed(path: String, String)
+
+    static var cases: [String] { ["checksummed"] }
+
+    var words: String? {
+        guard case .checksummed(let path, let digest) = self else { return nil }
+        return "\(digest)  \(path)"
+    }
+
+    var name: String { "checksum" }
+
+    var fields: any Encodable {
+        guard case .checksummed(let path, let digest) = self else { return [String: String]() }
+        return ["path": path, "sha256": digest]
+    }
+}
