@@ -128,6 +128,8 @@ private final class HostilePixels: PixelSupply, @unchecked Sendable {
         return requests.map { request in
             switch request.part {
             case .header: return honest { try WireCoder.encode(header) }
+            // Whatever a result is, this is none: `AnswerTarget` damages those that are.
+            case .result: return input.hostile(honest { try WireCoder.encode(header) }) ?? ByteBuffer()
             case .tile(let tile):
                 // A megabyte a run would be too slow.
                 guard let area = tiles.rect(of: tile)?.area, area <= 4096 else { return ByteBuffer() }
