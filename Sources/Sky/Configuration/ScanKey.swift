@@ -53,6 +53,8 @@ package struct ScanKey: Sendable {
     package let help: String
     /// Whether each value that is taken is taken whatever else is set.
     var isIndependent = true
+    /// What the header of a catalogue says of it.
+    var cards: @Sendable (ScanConfiguration) -> [FITSCard] = { _ in [] }
     /// Sets it. The text has the form.
     let apply: @Sendable (ScanText, inout ScanConfiguration) throws(SkyError) -> Void
 

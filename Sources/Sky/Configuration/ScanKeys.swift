@@ -3,11 +3,19 @@ import Base
 /// All settings of a scan that decide its catalogue, each declared once. Names and defaults are those of SExtractor where it has them.
 package enum ScanKeys {
     /// All of them, in the order in which they are set.
-    package static let all: [ScanKey] = [
-        preset, threshold, thresholdUnit, minimumArea, filter, fwhm, deblendLevels, deblendContrast, clean, sector,
-        margin,
-        aperture, gain, saturation, zeroPoint, seeing, background, backgroundThickness, mesh, meshFilter, columns, hdu,
+    package static let all: [ScanKey] = finding + measuring + cutting + [columns, hdu]
+
+    /// How sources are found, and above which background. The header of a catalogue has them in this order.
+    static let finding: [ScanKey] = [
+        preset, threshold, thresholdUnit, minimumArea, filter, fwhm, deblendLevels, deblendContrast, clean, mesh,
+        meshFilter,
+        background, backgroundThickness, aperture,
     ]
+
+    /// How they are measured. What the header says of these comes from the image's, too.
+    private static let measuring = [gain, saturation, zeroPoint, seeing]
+
+    static let cutting = [sector, margin]
 
     package static func named(_ name: String) -> ScanKey? { all.first { $0.name == name } }
 
@@ -21,20 +29,26 @@ package enum ScanKeys {
         """
     ) { $0 = $1.configuration }
 
-    package static let threshold = number(
-        "threshold", "threshold", ScanKey.Bounds(lowest: 0, highest: 1e6, isAbove: true), "sigma",
-        "Detection threshold in units of the background's RMS. Default: 1.5, or the preset's."
-    ) { $0.threshold = $1 }
+    package static let threshold = card(
+        number(
+            "threshold", "threshold", ScanKey.Bounds(lowest: 0, highest: 1e6, isAbove: true), "sigma",
+            "Detection threshold in units of the background's RMS. Default: 1.5, or the preset's."
+        ) { $0.threshold = $1 }
+    ) { [FITSCard("THRESH", .real($0.threshold), "[sigma] DETECT_THRESH")] }
 
-    package static let thresholdUnit = word(
-        "threshold-unit", ThresholdUnit.self, "pixel|filtered",
-        "Measure the RMS in the original image (pixel) or in the filtered one (filtered). Default: pixel, or the preset's."
-    ) { $0.thresholdUnit = $1 }
+    package static let thresholdUnit = card(
+        word(
+            "threshold-unit", ThresholdUnit.self, "pixel|filtered",
+            "Measure the RMS in the original image (pixel) or in the filtered one (filtered). Default: pixel, or the preset's."
+        ) { $0.thresholdUnit = $1 }
+    ) { [FITSCard("THRUNIT", .text($0.thresholdUnit.rawValue), "noise of pixels, or of the filtered image")] }
 
-    package static let minimumArea = whole(
-        "min-area", "minimum area", ScanKey.Bounds(lowest: 1, highest: 10_000, unit: "pixels"), "pixels",
-        "Minimum number of connected pixels above the threshold (DETECT_MINAREA). Default: 5, or the preset's."
-    ) { $0.minimumArea = $1 }
+    package static let minimumArea = card(
+        whole(
+            "min-area", "minimum area", ScanKey.Bounds(lowest: 1, highest: 10_000, unit: "pixels"), "pixels",
+            "Minimum number of connected pixels above the threshold (DETECT_MINAREA). Default: 5, or the preset's."
+        ) { $0.minimumArea = $1 }
+    ) { [FITSCard("MINAREA", .integer($0.minimumArea), "[pixel] DETECT_MINAREA")] }
 
     private static let filters = [DetectionFilter.none, .pyramid, .seeing]
 
@@ -60,42 +74,58 @@ package enum ScanKeys {
             "pixels", "Smooth with a Gaussian of this full width at half maximum."
         ) { $0.filter = .gaussian(fwhm: $1) })
 
-    package static let deblendLevels = whole(
-        "deblend-levels", "deblending levels", ScanKey.Bounds(lowest: 1, highest: 64), "n",
-        "Number of deblending levels (DEBLEND_NTHRESH); 1 for no deblending. Default: 32."
-    ) { $0.deblendLevels = $1 }
-
-    package static let deblendContrast = number(
-        "deblend-contrast", "deblending contrast", ScanKey.Bounds(lowest: 0, highest: 1), "share",
-        "Smallest fraction of a blend's flux that counts as a separate source (DEBLEND_MINCONT). Default: 0.005."
-    ) { $0.deblendContrast = $1 }
-
-    package static let clean = number(
-        "clean", "clean parameter", ScanKey.Bounds(lowest: 0.1, highest: 10), "number",
-        """
-        SExtractor's CLEAN_PARAM, 0.1 to 10: lower values remove more spurious detections near bright sources; off to keep \
-        all. Default: 1.
-        """, or: "off"
-    ) { $0.cleanParameter = $1 }
-
-    package static let sector = dependent(
+    package static let deblendLevels = card(
         whole(
-            "sector", "sector size", ScanKey.Bounds(lowest: 64, highest: 1_048_576, unit: "pixels"), "pixels",
-            "Side of a sector, or `full` for the whole image as one. Default: 1024.", or: "full"
-        ) { $0.sectorSize = $1 })
+            "deblend-levels", "deblending levels", ScanKey.Bounds(lowest: 1, highest: 64), "n",
+            "Number of deblending levels (DEBLEND_NTHRESH); 1 for no deblending. Default: 32."
+        ) { $0.deblendLevels = $1 }
+    ) { [FITSCard("NTHRESH", .integer($0.deblendLevels), "DEBLEND_NTHRESH")] }
 
-    package static let margin = whole(
-        "margin", "margin", ScanKey.Bounds(lowest: 0, highest: 4096, unit: "pixels"), "pixels",
-        "Overlap: pixels read beyond each sector's edge. Default: 64."
-    ) { $0.margin = $1 }
+    package static let deblendContrast = card(
+        number(
+            "deblend-contrast", "deblending contrast", ScanKey.Bounds(lowest: 0, highest: 1), "share",
+            "Smallest fraction of a blend's flux that counts as a separate source (DEBLEND_MINCONT). Default: 0.005."
+        ) { $0.deblendContrast = $1 }
+    ) { [FITSCard("MINCONT", .real($0.deblendContrast), "DEBLEND_MINCONT")] }
+
+    package static let clean = card(
+        number(
+            "clean", "clean parameter", ScanKey.Bounds(lowest: 0.1, highest: 10), "number",
+            """
+            SExtractor's CLEAN_PARAM, 0.1 to 10: lower values remove more spurious detections near bright sources; off to keep \
+            all. Default: 1.
+            """, or: "off"
+        ) { $0.cleanParameter = $1 }
+    ) { [FITSCard("CLEAN", .real($0.cleanParameter ?? 0), "CLEAN_PARAM, 0 for no cleaning")] }
+
+    package static let sector = card(
+        dependent(
+            whole(
+                "sector", "sector size", ScanKey.Bounds(lowest: 64, highest: 1_048_576, unit: "pixels"), "pixels",
+                "Side of a sector, or `full` for the whole image as one. Default: 1024.", or: "full"
+            ) { $0.sectorSize = $1 })
+    ) { [FITSCard("SECTOR", .integer($0.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image")] }
+
+    package static let margin = card(
+        whole(
+            "margin", "margin", ScanKey.Bounds(lowest: 0, highest: 4096, unit: "pixels"), "pixels",
+            "Overlap: pixels read beyond each sector's edge. Default: 64."
+        ) { $0.margin = $1 }
+    ) { [FITSCard("MARGIN", .integer($0.margin), "[pixel] rim around a sector")] }
 
     // MARK: - How sources are measured
 
-    package static let aperture = ScanKey(
-        name: "aperture", title: "aperture diameter", form: .numbers,
-        bounds: ScanKey.Bounds(lowest: 0, highest: 1000, isAbove: true, unit: "pixels"), placeholder: "pixels,...",
-        help: "Diameters of the circular apertures, with commas in between. Default: 10.", isIndependent: false
-    ) { text, configuration in configuration.apertureDiameters = ScanText.numbers(text.text) ?? [] }
+    package static let aperture = card(
+        ScanKey(
+            name: "aperture", title: "aperture diameter", form: .numbers,
+            bounds: ScanKey.Bounds(lowest: 0, highest: 1000, isAbove: true, unit: "pixels"), placeholder: "pixels,...",
+            help: "Diameters of the circular apertures, with commas in between. Default: 10.", isIndependent: false
+        ) { text, configuration in configuration.apertureDiameters = ScanText.numbers(text.text) ?? [] }
+    ) { configuration in
+        configuration.apertureDiameters.enumerated().map {
+            FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
+        }
+    }
 
     package static let gain = number(
         "gain", "gain", ScanKey.Bounds(lowest: 0), "gain",
@@ -132,24 +162,33 @@ package enum ScanKeys {
 
     private static let usualThickness = 24
 
-    package static let backgroundThickness = dependent(
-        whole(
-            "background-thickness", "thickness of the local background",
-            ScanKey.Bounds(lowest: 1, highest: 256, unit: "pixels"), "pixels",
-            "With --background local: thickness of the annulus. Default: \(usualThickness)."
-        ) { $0.localBackground = $1 })
+    package static let backgroundThickness = card(
+        dependent(
+            whole(
+                "background-thickness", "thickness of the local background",
+                ScanKey.Bounds(lowest: 1, highest: 256, unit: "pixels"), "pixels",
+                "With --background local: thickness of the annulus. Default: \(usualThickness)."
+            ) { $0.localBackground = $1 })
+    ) {
+        $0.localBackground.map { [FITSCard("BACKTHIC", .integer($0), "[pixel] BACKPHOTO_THICK, a local background")] }
+            ?? []
+    }
 
-    package static let mesh = dependent(
-        whole(
-            "mesh", "background mesh", ScanKey.Bounds(lowest: 8, highest: 8192, unit: "pixels"), "pixels",
-            "Side of a background mesh. Default: 64."
-        ) { $0.meshSize = $1 })
+    package static let mesh = card(
+        dependent(
+            whole(
+                "mesh", "background mesh", ScanKey.Bounds(lowest: 8, highest: 8192, unit: "pixels"), "pixels",
+                "Side of a background mesh. Default: 64."
+            ) { $0.meshSize = $1 })
+    ) { [FITSCard("BACKSIZE", .integer($0.meshSize), "[pixel] BACK_SIZE")] }
 
-    package static let meshFilter = dependent(
-        whole(
-            "mesh-filter", "background filter", ScanKey.Bounds(lowest: 1, highest: 31), "meshes",
-            "Side of the median filter over the meshes, odd; 1 for none. Default: 3."
-        ) { $0.meshFilterSize = $1 })
+    package static let meshFilter = card(
+        dependent(
+            whole(
+                "mesh-filter", "background filter", ScanKey.Bounds(lowest: 1, highest: 31), "meshes",
+                "Side of the median filter over the meshes, odd; 1 for none. Default: 3."
+            ) { $0.meshFilterSize = $1 })
+    ) { [FITSCard("BACKFILT", .integer($0.meshFilterSize), "[mesh] BACK_FILTERSIZE")] }
 
     // MARK: - What is written, and which image is read
 
@@ -190,6 +229,14 @@ package enum ScanKeys {
     package static var schemas: [String] { all.filter(\.isIndependent).map(\.schema) }
 
     // MARK: - How they are declared
+
+    private static func card(
+        _ key: ScanKey, _ cards: @escaping @Sendable (ScanConfiguration) -> [FITSCard]
+    ) -> ScanKey {
+        var key = key
+        key.cards = cards
+        return key
+    }
 
     private static func number(
         _ name: String, _ title: String, _ bounds: ScanKey.Bounds?, _ placeholder: String, _ help: String,

@@ -51,28 +51,10 @@ extension CatalogueTable {
             }
             if index == CatalogueTable.imageLimit - 1 { break }
         }
-        cards += [
-            FITSCard("THRESH", .real(scan.threshold), "[sigma] DETECT_THRESH"),
-            FITSCard("THRUNIT", .text(scan.thresholdUnit.rawValue), "noise of pixels, or of the filtered image"),
-            FITSCard("MINAREA", .integer(scan.minimumArea), "[pixel] DETECT_MINAREA"),
-            FITSCard("NTHRESH", .integer(scan.deblendLevels), "DEBLEND_NTHRESH"),
-            FITSCard("MINCONT", .real(scan.deblendContrast), "DEBLEND_MINCONT"),
-            FITSCard("CLEAN", .real(scan.cleanParameter ?? 0), "CLEAN_PARAM, 0 for no cleaning"),
-            FITSCard("BACKSIZE", .integer(scan.meshSize), "[pixel] BACK_SIZE"),
-            FITSCard("BACKFILT", .integer(scan.meshFilterSize), "[mesh] BACK_FILTERSIZE"),
-        ]
-        if let thickness = scan.localBackground {
-            cards.append(FITSCard("BACKTHIC", .integer(thickness), "[pixel] BACKPHOTO_THICK, a local background"))
-        }
-        cards += scan.apertureDiameters.enumerated().map {
-            FITSCard("APER\($0.offset + 1)", .real($0.element), "[pixel] PHOT_APERTURES, a diameter")
-        }
+        cards += ScanKeys.finding.flatMap { $0.cards(scan) }
         // A table without images has only the parameters of the configuration.
         if isOneCamera { cards += camera(of: sections.first ?? Section(image: "", sources: []), "") }
-        return cards + [
-            FITSCard("SECTOR", .integer(scan.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image"),
-            FITSCard("MARGIN", .integer(scan.margin), "[pixel] rim around a sector"),
-        ]
+        return cards + ScanKeys.cutting.flatMap { $0.cards(scan) }
     }
 
     /// The camera's values, from the configuration or else from the image's header.
