@@ -6,7 +6,7 @@ struct ShortHelp {
 
     /// The options that are shown of commands that have many, by command. Other commands show all but those of cluster and
     /// connection.
-    private static let common: [String: [String]] = [
+    static let common: [String: [String]] = [
         "scan": [
             "output", "format-catalogue", "columns", "preset", "threshold", "min-area", "aperture", "zero-point",
             "reference", "inject", "detach", "verbose", "quiet",
@@ -56,8 +56,7 @@ struct ShortHelp {
             lines += ["", chosen.count < options.count ? "COMMON OPTIONS:" : "OPTIONS:"]
             lines += ShortHelp.table(rows.map { ($0.label, ShortHelp.sentence($0.abstract ?? "")) }, width: width)
         }
-        let rest = options.count - chosen.count
-        let more = rest > 0 ? "\(name) --help shows \(rest) more options" : "\(name) --help says more"
+        let more = chosen.count < options.count ? "\(name) --help shows all options" : "\(name) --help says more"
         let each = subcommands.isEmpty ? "" : "; \(name) <command> -h is about one command"
         self.lines = lines + [""] + wrap(more + each + ".")
     }
