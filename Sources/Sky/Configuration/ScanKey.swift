@@ -65,9 +65,10 @@ package struct ScanKey: Sendable {
 
     func check(_ number: Int) throws(SkyError) { try check(Double(number), "\(number)") }
 
-    private func check(_ number: Double, _ text: String) throws(SkyError) {
+    /// - Parameter text: the number as it is written; it is made only where the number is refused, because each task is checked.
+    private func check(_ number: Double, _ text: @autoclosure () -> String) throws(SkyError) {
         guard number.isFinite, bounds?.contains(number) ?? true else {
-            throw SkyError(.badInput, "\(title) \(text): it must be \(bounds?.words ?? "a finite value")")
+            throw SkyError(.badInput, "\(title) \(text()): it must be \(bounds?.words ?? "a finite value")")
         }
     }
 

@@ -8,8 +8,7 @@ package enum ScanKeys {
     /// How sources are found, and above which background. The header of a catalogue has them in this order.
     static let finding: [ScanKey] = [
         preset, threshold, thresholdUnit, minimumArea, filter, fwhm, deblendLevels, deblendContrast, clean, mesh,
-        meshFilter,
-        background, backgroundThickness, aperture,
+        meshFilter, background, backgroundThickness, aperture,
     ]
 
     /// How they are measured. What the header says of these comes from the image's, too.
@@ -89,8 +88,8 @@ package enum ScanKeys {
     ) { [FITSCard("MINCONT", .real($0.deblendContrast), "DEBLEND_MINCONT")] }
 
     package static let clean = card(
-        number(
-            "clean", "clean parameter", ScanKey.Bounds(lowest: 0.1, highest: 10), "number",
+        numeric(
+            .number, "clean", "clean parameter", ScanKey.Bounds(lowest: 0.1, highest: 10), "number",
             """
             SExtractor's CLEAN_PARAM, 0.1 to 10: lower values remove more spurious detections near bright sources; off to keep \
             all. Default: 1.
@@ -100,8 +99,9 @@ package enum ScanKeys {
 
     package static let sector = card(
         dependent(
-            whole(
-                "sector", "sector size", ScanKey.Bounds(lowest: 64, highest: 1_048_576, unit: "pixels"), "pixels",
+            numeric(
+                .whole, "sector", "sector size", ScanKey.Bounds(lowest: 64, highest: 1_048_576, unit: "pixels"),
+                "pixels",
                 "Side of a sector, or `full` for the whole image as one. Default: 1024.", or: "full"
             ) { $0.sectorSize = $1 })
     ) { [FITSCard("SECTOR", .integer($0.sectorSize ?? 0), "[pixel] side of a sector, 0 for the whole image")] }
@@ -242,40 +242,32 @@ package enum ScanKeys {
         _ name: String, _ title: String, _ bounds: ScanKey.Bounds?, _ placeholder: String, _ help: String,
         _ set: @escaping @Sendable (inout ScanConfiguration, Double) -> Void
     ) -> ScanKey {
-        ScanKey(
-            name: name, title: title, form: .number, bounds: bounds, placeholder: placeholder, help: help
-        ) { text, configuration in if let number = Double(text.text) { set(&configuration, number) } }
-    }
-
-    /// - Parameter word: the word for no number.
-    private static func number(
-        _ name: String, _ title: String, _ bounds: ScanKey.Bounds, _ placeholder: String, _ help: String,
-        or word: String,
-        _ set: @escaping @Sendable (inout ScanConfiguration, Double?) -> Void
-    ) -> ScanKey {
-        ScanKey(
-            name: name, title: title, form: .number, bounds: bounds, words: [word], placeholder: placeholder, help: help
-        ) { text, configuration in set(&configuration, Double(text.text)) }
+        numeric(.number, name, title, bounds, placeholder, help) {
+            (configuration: inout ScanConfiguration, number: Double?) in
+            if let number { set(&configuration, number) }
+        }
     }
 
     private static func whole(
-        _ name: String, _ title: String, _ bounds: ScanKey.Bounds, _ placeholder: String, _ help: String,
+        _ name: String, _ title: String, _ bounds: ScanKey.Bounds?, _ placeholder: String, _ help: String,
         _ set: @escaping @Sendable (inout ScanConfiguration, Int) -> Void
     ) -> ScanKey {
-        ScanKey(
-            name: name, title: title, form: .whole, bounds: bounds, placeholder: placeholder, help: help
-        ) { text, configuration in if let number = Int(text.text) { set(&configuration, number) } }
+        numeric(.whole, name, title, bounds, placeholder, help) {
+            (configuration: inout ScanConfiguration, number: Int?) in
+            if let number { set(&configuration, number) }
+        }
     }
 
-    /// - Parameter word: the word for no number.
-    private static func whole(
-        _ name: String, _ title: String, _ bounds: ScanKey.Bounds, _ placeholder: String, _ help: String,
-        or word: String,
-        _ set: @escaping @Sendable (inout ScanConfiguration, Int?) -> Void
+    /// - Parameter word: the word for no number, where there is one.
+    private static func numeric<Number: LosslessStringConvertible & SendableMetatype>(
+        _ form: ScanKey.Form, _ name: String, _ title: String, _ bounds: ScanKey.Bounds?, _ placeholder: String,
+        _ help: String, or word: String? = nil,
+        _ set: @escaping @Sendable (inout ScanConfiguration, Number?) -> Void
     ) -> ScanKey {
         ScanKey(
-            name: name, title: title, form: .whole, bounds: bounds, words: [word], placeholder: placeholder, help: help
-        ) { text, configuration in set(&configuration, Int(text.text)) }
+            name: name, title: title, form: form, bounds: bounds, words: [word].compactMap { $0 },
+            placeholder: placeholder, help: help
+        ) { text, configuration in set(&configuration, Number(text.text)) }
     }
 
     private static func word<Value: RawRepresentable<String> & CaseIterable & Sendable>(

@@ -27,21 +27,17 @@ package struct RequestField: Sendable {
     /// Its line in docs/openapi.yaml; `nil` for an object, whose values are described there.
     package var schema: String? {
         func text(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
-        var schema: String
+        let (type, limits): (String, String)
         switch form {
-        case .text: schema = "type: string"
-        case .whole: schema = "type: integer"
-        case .number: schema = "type: number"
-        case .texts: schema = "type: array, items: {type: string}"
+        case .text(let pattern): (type, limits) = ("string", pattern.map { ", pattern: \"\($0)\"" } ?? "")
+        case .whole(let range):
+            (type, limits) = ("integer", ", minimum: \(range.lowerBound), maximum: \(range.upperBound)")
+        case .number(let range):
+            (type, limits) = ("number", ", minimum: \(text(range.lowerBound)), maximum: \(text(range.upperBound))")
+        case .texts: (type, limits) = ("array, items: {type: string}", "")
         case .options: return nil
         }
-        if !isRequired { schema += ", nullable: true" }
-        switch form {
-        case .text(let pattern): if let pattern { schema += ", pattern: \"\(pattern)\"" }
-        case .whole(let range): schema += ", minimum: \(range.lowerBound), maximum: \(range.upperBound)"
-        case .number(let range): schema += ", minimum: \(text(range.lowerBound)), maximum: \(text(range.upperBound))"
-        case .texts, .options: break
-        }
+        let schema = "type: \(type)\(isRequired ? "" : ", nullable: true")\(limits)"
         return "\(name): {\(schema)\(purpose.isEmpty ? "" : ", description: \"\(purpose)\"")}"
     }
 
